@@ -1,0 +1,62 @@
+// Plain JavaScript on purpose: this runs before anything is installed or built.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+const at = (...parts) => join(root, ...parts)
+
+/** Installs what the lock file says and, for `build`, compiles what changed. Says what it does on standard error. */
+export function prepare({ build }) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`Node ${process.versions.node} is too old: 20.19 is the least.`)
+  install()
+  if (build && isStale()) compile()
+}
+
+function install() {
+  const lock = createHash('sha256')
+    .update(readFileSync(at('package-lock.json')))
+    .digest('hex')
+  const stamp = at('node_modules', '.installed')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  note('Installing dependencies (once) …')
+  run(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(stamp, lock)
+}
+
+/** Compiled files are stale when any source is newer than the last build. */
+function isStale() {
+  const stamp = at('dist', '.built')
+  if (!existsSync(stamp)) return true
+  const built = statSync(stamp).mtimeMs
+  const sources = readdirSync(at('src'), { recursive: true }).map((name) => at('src', String(name)))
+  return [...sources, at('package-lock.json'), at('tsconfig.json'), at('tsconfig.build.json')].some(
+    (file) => statSync(file).mtimeMs > built,
+  )
+}
+
+function compile() {
+  note('Compiling …')
+  const began = new Date()
+  run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', at('tsconfig.build.json')])
+  mkdirSync(at('dist'), { recursive: true })
+  writeFileSync(at('dist', '.built'), began.toISOString())
+}
+
+/** Runs a program with its output on standard error; ends this process with its status when it fails. */
+function run(program, args) {
+  const { status, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  if (error) fail(`${program}: ${error.message}`)
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const note = (text) => process.stderr.write(`${text}\n`)
+
+function fail(text) {
+  note(text)
+  process.exit(1)
+}

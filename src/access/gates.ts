@@ -1,0 +1,118 @@
+import { Type as t } from 'typebox'
+import { repositoryPath, type Project } from '../core/projects.ts'
+import type { Group } from '../core/groups.ts'
+import { ROLES, canSee, type RoleName } from '../core/roles.ts'
+import type { Repository } from '../git/repository.ts'
+import { allows, checks, loads, type Actor, type Allows, type Gate, type Has } from '../http/operation.ts'
+import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
+
+/** A token is needed; from here on there is an actor. */
+export const signedIn: Allows<object, { actor: Actor }> = {
+  kind: 'allows',
+  says: 'a signed-in user',
+  refuses: unauthorized,
+  pass: ({ actor }) => (actor === null ? undefined : { actor }),
+}
+
+/** For what everybody may ask who got this far; what they see is decided record by record. */
+export const anyone = allows({ says: 'anyone', refuses: unauthorized, holds: () => true })
+
+export const administrator = allows({
+  says: 'an administrator',
+  refuses: forbidden,
+  holds: ({ actor }) => actor?.admin === true,
+})
+
+/** A project the caller can see; to everybody else it does not exist. */
+export const project = loads({
+  param: 'id',
+  type: t.String({ description: 'The id or the URL-encoded full path of the project' }),
+  as: 'project',
+  along: 'project',
+  says: 'a project the caller can see',
+  missing: () => notFound('Project'),
+  find: ({ actor, along }): Project | undefined => {
+    const found = along as Project | undefined
+    return found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+  },
+})
+
+/** A group the caller can see: by its visibility, by a role on it, or by belonging to something inside. */
+export const group = loads({
+  param: 'id',
+  type: t.String({ description: 'The id or the URL-encoded full path of the group' }),
+  as: 'group',
+  along: 'group',
+  says: 'a group the caller can see',
+  missing: () => notFound('Group'),
+  find: ({ actor, along }): Group | undefined => {
+    const found = along as (Group & { belongs_below: boolean }) | undefined
+    if (found === undefined) return undefined
+    return found.belongs_below || canSee(actor, found.visibility, found.role, ROLES.minimal_access)
+      ? found
+      : undefined
+  },
+})
+
+const words: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(ROLES).map(([name, level]) => [
+    level,
+    name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
+  ]),
+)
+
+const inProject = (role: RoleName): Allows<{ project: Project }> =>
+  allows({
+    says: `at least ${words[ROLES[role]]} in the project`,
+    refuses: forbidden,
+    holds: ({ actor, project }: Has<{ project: Project }>) =>
+      actor?.admin === true || project.role >= ROLES[role],
+  })
+const inGroup = (role: RoleName): Allows<{ group: Group }> =>
+  allows({
+    says: `at least ${words[ROLES[role]]} in the group`,
+    refuses: forbidden,
+    holds: ({ actor, group }: Has<{ group: Group }>) => actor?.admin === true || group.role >= ROLES[role],
+  })
+
+export const reporter = inProject('reporter')
+export const developer = inProject('developer')
+export const maintainer = inProject('maintainer')
+export const groupReporter = inGroup('reporter')
+
+/** The project's repository, unless it is switched off for the caller. */
+export const repository: Gate<'checks', never, { project: Project }, { repository: Repository }> = {
+  kind: 'checks',
+  says: 'a repository that is switched on for the caller',
+  refuses: () => notFound('Repository'),
+  pass: async ({ actor, git, project }) => {
+    const level = project.repository_access_level
+    const belongs = actor?.admin === true || project.role >= ROLES.guest
+    if (level === 'disabled' || (level === 'private' && !belongs)) return undefined
+    return { repository: git.repository(repositoryPath(project.id)) }
+  },
+}
+
+/** Code is open where the project is; in a private one it takes a Reporter. */
+export const readsCode = allows({
+  says: 'whoever may read the code: at least Reporter where project or repository are private',
+  refuses: forbidden,
+  holds: ({ actor, project }: Has<{ project: Project }>) =>
+    actor?.admin === true ||
+    project.role >= ROLES.reporter ||
+    (project.visibility !== 'private' && project.repository_access_level === 'enabled'),
+})
+
+/** Nothing happens to a record that changed after the moment in `If-Unmodified-Since`. */
+export const unmodified = <const Name extends string>(
+  name: Name,
+): Gate<'checks', never, { readonly [K in Name]: { readonly updated_at: Date } }, object> =>
+  checks({
+    says: 'a record that did not change since `If-Unmodified-Since`',
+    refuses: preconditionFailed,
+    holds: (ctx: Has<{ readonly [K in Name]: { readonly updated_at: Date } }>) => {
+      const since = Date.parse(ctx.header('if-unmodified-since') ?? '')
+      // The header counts whole seconds. A date that cannot be read is no condition, as published.
+      return Number.isNaN(since) || Math.floor(ctx[name].updated_at.getTime() / 1000) * 1000 <= since
+    },
+  })

@@ -1,0 +1,195 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { sql, type RawBuilder } from 'kysely'
+import { belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
+import type { Db } from '../db/client.ts'
+import { statements } from '../db/statement.ts'
+import type { Visit, Visitor } from '../http/dispatch.ts'
+import type { Tree } from '../http/forms.ts'
+import type { Actor, Along } from '../http/operation.ts'
+import {
+  expiredToken,
+  forbidden,
+  impersonationDisabled,
+  insufficientScope,
+  notFound,
+  revokedToken,
+  unauthorized,
+} from '../http/problems.ts'
+import type { Instance } from '../instance.ts'
+import { digestOf, touch } from './tokens.ts'
+
+/** Who is asking, and what to read beside. Everything one request needs to begin with is one statement. */
+interface Shape {
+  readonly who: 'nobody' | 'token' | 'user_id' | 'username'
+  readonly along: Along | 'nothing'
+  readonly by: 'id' | 'full_path'
+}
+interface Values {
+  readonly who: Buffer | number | string | null
+  readonly ref: number | string | null
+}
+interface Row {
+  readonly token_id: number | null
+  readonly token_scopes: string[]
+  readonly token_revoked: boolean
+  readonly token_expired: boolean
+  readonly token_impersonation: boolean
+  readonly token_stale: boolean
+  readonly user_id: number | null
+  readonly user_username: string
+  readonly user_name: string
+  readonly user_admin: boolean
+  readonly user_external: boolean
+  readonly user_state: string
+  /** The id of what was read along; the rest of its row is beside it. */
+  readonly id?: number | null
+}
+
+const NO_TOKEN = sql`null::bigint as token_id`
+const TOKEN = sql`
+  t.id as token_id, t.scopes as token_scopes, t.revoked as token_revoked, t.expires_at <= today() as token_expired,
+  t.impersonation as token_impersonation,
+  t.last_used_at is null or t.last_used_at < now() - interval '10 minutes' as token_stale`
+const USER = sql`
+  u.id as user_id, u.username as user_username, u.name as user_name, u.admin as user_admin,
+  u.external as user_external, u.state as user_state`
+
+const entries = statements<Shape, Values, Row>((p, shape) => {
+  const user = {
+    nobody: sql`left join users u on false`,
+    token: sql`
+      left join personal_access_tokens t on t.digest = ${p.who}
+      left join users u on u.id = t.user_id`,
+    user_id: sql`left join users u on u.id = ${p.who}`,
+    username: sql`left join users u on lower(u.username) = lower(${p.who})`,
+  }[shape.who]
+  const is = (table: string): RawBuilder<unknown> => {
+    const at = (column: string): RawBuilder<unknown> => sql.ref(`${table}.${column}`)
+    return shape.by === 'id' ? sql`${at('id')} = ${p.ref}` : sql`lower(${at('full_path')}) = lower(${p.ref})`
+  }
+  const line = sql`n.traversal_ids`
+  const held = heldBy(sql`u.id`)
+  const namespaceRole = sql`
+    coalesce(${roleInNamespace(held, line)}, 0) as role,
+    n.visibility <> 'public' and ${roleInNamespace(held, line)} is null
+      and ${belongsBelow(held, sql`n.id`)} as belongs_below`
+  const [columns, joins] = {
+    nothing: [sql``, sql``],
+    project: [
+      sql`, p.*, n.traversal_ids, coalesce(${roleInProject(held, sql`p.id`, line)}, 0) as role`,
+      sql`left join projects p on ${is('p')} left join namespaces n on n.id = p.namespace_id`,
+    ],
+    group: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')} and n.kind = 'group'`],
+    namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
+  }[shape.along] as [RawBuilder<unknown>, RawBuilder<unknown>]
+  return sql<Row>`
+    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${USER} ${columns}
+      from (values (1)) as request (one) ${user} ${joins}`
+})
+
+/** Makes the function that tells who is calling, reading along what the operation asks for. */
+export function createSignIn({
+  db,
+  settings,
+}: Pick<Instance, 'db' | 'settings'>): (visit: Visit) => Promise<Visitor> {
+  return async (visit) => {
+    const token = tokenOf(visit.headers, visit.sent)
+    if (token === undefined)
+      return { actor: null, along: visit.along && foundIn(await enter(db, 'nobody', null, visit.along)) }
+    const sudo = sudoOf(visit)
+    const row = await enter(db, 'token', digestOf(token), sudo === undefined ? visit.along : undefined)
+    const actor = actorOf(row)
+    if (row.token_id === null || actor === null || row.user_state !== 'active') throw unauthorized()
+    if (row.token_revoked) throw revokedToken()
+    if (row.token_expired) throw expiredToken()
+    if (row.token_impersonation && !settings.get('impersonation_enabled')) throw impersonationDisabled()
+    checkScope(row.token_scopes, visit.method)
+    // Nobody waits for this, and losing it loses nothing but a date.
+    if (row.token_stale) void touch(db, row.token_id).catch(() => {})
+    if (sudo === undefined) return { actor, along: foundIn(row) }
+    return impersonate(db, { actor, scopes: row.token_scopes, as: sudo, visit })
+  }
+}
+
+/** Whom the caller wants to act as: an id or a user name. */
+function sudoOf({ headers, sent }: Visit): string | undefined {
+  const given = headers['sudo'] ?? sent['sudo']
+  if (given === undefined || typeof given === 'string') return given
+  return typeof given === 'number' ? String(given) : ''
+}
+
+function checkScope(scopes: readonly string[], method: string): void {
+  const reads = method === 'GET' || method === 'HEAD'
+  if (!scopes.includes('api') && !(reads && scopes.includes('read_api')))
+    throw insufficientScope(['api', 'read_api'])
+}
+
+interface Sudo {
+  readonly actor: Actor
+  readonly scopes: readonly string[]
+  /** Id or user name. */
+  readonly as: string
+  readonly visit: Visit
+}
+
+async function impersonate(db: Db, { actor, scopes, as, visit }: Sudo): Promise<Visitor> {
+  if (!actor.admin) throw forbidden('Must be admin to use sudo')
+  if (!scopes.includes('sudo')) throw insufficientScope(['sudo'])
+  const row = /^\d{1,15}$/.test(as)
+    ? await enter(db, 'user_id', Number(as), visit.along)
+    : await enter(db, 'username', as.replaceAll('\0', ''), visit.along)
+  const other = actorOf(row)
+  if (other === null) throw notFound(`User with ID or username '${as}'`)
+  return { actor: other, along: foundIn(row) }
+}
+
+async function enter(db: Db, who: Shape['who'], key: Values['who'], along: Visit['along']): Promise<Row> {
+  const ref = along && readRef(along.ref)
+  const shape: Shape = {
+    who,
+    along: along && ref !== undefined ? along.kind : 'nothing',
+    by: ref?.by ?? 'id',
+  }
+  const row = await db.one(entries(shape), { who: key, ref: ref?.value ?? null })
+  if (row === undefined) throw new Error('signing in read no row')
+  return row
+}
+
+/** All digits is an id, anything else a full path. */
+function readRef(ref: string): { by: Shape['by']; value: number | string } | undefined {
+  if (!/^\d+$/.test(ref)) return { by: 'full_path', value: ref }
+  return ref.length > 15 ? undefined : { by: 'id', value: Number(ref) }
+}
+
+const foundIn = (row: Row): unknown => (row.id === null || row.id === undefined ? undefined : row)
+
+const actorOf = (row: Row): Actor | null =>
+  row.user_id === null
+    ? null
+    : {
+        id: row.user_id,
+        username: row.user_username,
+        name: row.user_name,
+        admin: row.user_admin,
+        external: row.user_external,
+      }
+
+/**
+ * The token a request presents, or undefined when it presents none. A parameter is read before a header, as
+ * published. A token of a wrong form is still a token, and so a refusal.
+ */
+function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
+  const given =
+    sent['private_token'] ??
+    headers['private-token'] ??
+    headers['job-token'] ??
+    sent['job_token'] ??
+    bearer(headers.authorization) ??
+    sent['access_token']
+  if (given === undefined) return undefined
+  if (typeof given !== 'string' || given === '') throw unauthorized()
+  return given
+}
+
+const bearer = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^bearer +(.*)$/i.exec(authorization)?.[1]

@@ -1,0 +1,28 @@
+import type { Tier } from '../config.ts'
+import { enables, type Gate } from '../http/operation.ts'
+import { forbidden, noRoute, type Problem } from '../http/problems.ts'
+
+const RANKS: Readonly<Record<Tier, number>> = { free: 0, premium: 1, ultimate: 2 }
+
+/** Whether a licence of tier `has` holds what `needs` brings. */
+export const includes = (has: Tier, needs: Tier): boolean => RANKS[has] >= RANKS[needs]
+
+type Enables = Gate<'enables', never, object, object>
+
+const licensed = (needs: Tier, refuses: () => Problem): Enables =>
+  enables({
+    tier: needs,
+    says: `a licence of ${needs} or above`,
+    refuses,
+    holds: ({ config }) => includes(config.tier, needs),
+  })
+
+/** For areas whose published refusal below the tier is 403. */
+export const premiumOrForbidden = licensed('premium', forbidden)
+
+/** For operations that only an instance of one's own has. */
+export const selfManaged = enables({
+  says: 'a self-managed instance',
+  refuses: noRoute,
+  holds: ({ config }) => config.offering === 'self-managed',
+})

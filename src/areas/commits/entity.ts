@@ -1,0 +1,90 @@
+import { Type as t, type Static } from 'typebox'
+import type { Project } from '../../core/projects.ts'
+import type { Commit as GitCommit, GitDate } from '../../git/commit.ts'
+import type { Stats } from '../../git/diff_tree.ts'
+import { parseTrailers } from '../../git/trailers.ts'
+import { nullable, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+
+const CommitStats = t.Object({ additions: t.Integer(), deletions: t.Integer(), total: t.Integer() })
+
+const record = {
+  id: t.String(),
+  short_id: t.String(),
+  created_at: timestamp(),
+  parent_ids: t.Array(t.String()),
+  title: t.String(),
+  message: t.String(),
+  author_name: t.String(),
+  author_email: t.String(),
+  authored_date: timestamp(),
+  committer_name: t.String(),
+  committer_email: t.String(),
+  committed_date: timestamp(),
+  trailers: t.Record(t.String(), t.String()),
+  extended_trailers: t.Record(t.String(), t.Array(t.String())),
+  web_url: t.String(),
+  stats: t.Optional(CommitStats),
+}
+
+/** A commit as an item of a list. */
+export const Commit = t.Object(record)
+
+/** A commit by itself. */
+export const CommitDetail = t.Object({
+  ...record,
+  status: nullable(t.String()),
+  project_id: t.Integer(),
+  last_pipeline: nullable(
+    t.Object({ id: t.Integer(), ref: t.String(), sha: t.String(), status: t.String() }),
+  ),
+})
+
+const SHORT = 8
+const NONE = Object.freeze({})
+
+export interface Parts {
+  readonly stats: Stats | undefined
+  readonly trailers: boolean
+}
+
+export function present(
+  commit: GitCommit,
+  project: Project,
+  { config }: Pick<Instance, 'config'>,
+  parts: Parts,
+): Static<typeof Commit> {
+  const { trailers, extended } = parts.trailers
+    ? parseTrailers(commit.message)
+    : { trailers: NONE, extended: NONE }
+  const committed = isoDate(commit.committer.date)
+  return {
+    id: commit.id,
+    short_id: commit.id.slice(0, SHORT),
+    created_at: committed,
+    parent_ids: [...commit.parents],
+    title: commit.message.split('\n', 1)[0] ?? '',
+    message: commit.message,
+    author_name: commit.author.name,
+    author_email: commit.author.email,
+    authored_date: isoDate(commit.author.date),
+    committer_name: commit.committer.name,
+    committer_email: commit.committer.email,
+    committed_date: committed,
+    trailers,
+    extended_trailers: extended as Record<string, string[]>,
+    web_url: `${config.url}/${project.full_path}/-/commit/${commit.id}`,
+    ...(parts.stats && { stats: { ...parts.stats } }),
+  }
+}
+
+/** Milliseconds that a date can be from 1970; git can record more. */
+const FARTHEST = 8.64e15
+
+/** `2026-01-31T10:00:00.000+02:00`: the moment in the zone the commit was made in. */
+export function isoDate({ seconds, offset }: GitDate): string {
+  const [, sign = '+', hours = '00', minutes = '00'] = /^([+-])(\d\d)(\d\d)$/.exec(offset) ?? []
+  const shift = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1)
+  const local = Math.min(seconds * 1000 + shift, FARTHEST)
+  return `${new Date(local).toISOString().slice(0, -1)}${sign}${hours}:${minutes}`
+}

@@ -1,0 +1,125 @@
+import { Type as t } from 'typebox'
+import { project, readsCode, repository } from '../../access/gates.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Commit as GitCommit } from '../../git/commit.ts'
+import type { LogQuery } from '../../git/log.ts'
+import type { Repository } from '../../git/repository.ts'
+import { loads, operation, pageOf, type Has } from '../../http/operation.ts'
+import { notFound, refused } from '../../http/problems.ts'
+import { oneOf, timestamp } from '../../http/schema.ts'
+import { Commit, CommitDetail, present } from './entity.ts'
+import { readRange } from './rules.ts'
+
+/** Every commits path begins so, before its parameters are read, as published. */
+const first = [project, repository, readsCode] as const
+
+type Here = Has<{ project: Project; repository: Repository }>
+
+const badRef = (): ReturnType<typeof refused> => refused('ref_name is invalid')
+const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
+
+export const listCommits = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits',
+  summary: 'List commits, newest first',
+  first,
+  params: t.Object({
+    ref_name: t.Optional(t.String({ description: 'A branch, a tag, a hash or a range `A..B`' })),
+    since: t.Optional(timestamp()),
+    until: t.Optional(timestamp()),
+    path: t.Optional(t.String({ description: 'Only commits that changed this file or folder' })),
+    author: t.Optional(t.String({ description: 'Part of the author, as `Name <email>`' })),
+    all: t.Optional(t.Boolean({ default: false, description: 'From every branch and tag' })),
+    with_stats: t.Optional(t.Boolean({ default: false })),
+    first_parent: t.Optional(t.Boolean({ default: false })),
+    order: t.Optional(oneOf(['default', 'topo'], { default: 'default' })),
+    trailers: t.Optional(t.Boolean({ default: false })),
+  }),
+  gates: [],
+  handle: async (ctx) => {
+    const { repository, project, params, page } = ctx
+    const start = await startOf(ctx, params.ref_name ?? '', params.all ?? false)
+    if (start === undefined) return { items: [], total: undefined }
+    const shas = await repository.log({
+      ...start,
+      ...(params.path && { path: params.path }),
+      ...(params.author && { author: params.author }),
+      ...(params.since && { since: new Date(params.since) }),
+      ...(params.until && { until: new Date(params.until) }),
+      firstParent: params.first_parent ?? false,
+      order: params.order ?? 'default',
+      skip: page.offset,
+      limit: page.size,
+    })
+    const [commits, stats] = await Promise.all([
+      Promise.all(shas.map((sha) => repository.commit(sha))),
+      params.with_stats ? repository.stats(shas) : undefined,
+    ])
+    const items = commits
+      .filter((commit) => commit !== undefined)
+      .map((commit) =>
+        present(commit, project, ctx, { stats: stats?.get(commit.id), trailers: params.trailers ?? false }),
+      )
+    return { items, total: undefined }
+  },
+  returns: pageOf(Commit, { strict: true }),
+  refuses: [badRef, noRepository],
+})
+
+/** Where a list starts; undefined when there is nothing to list. */
+async function startOf(
+  ctx: Here,
+  refName: string,
+  all: boolean,
+): Promise<Pick<LogQuery, 'from' | 'all' | 'exclude'> | undefined> {
+  const { repository } = ctx
+  if (/^-|\s/.test(refName)) throw badRef()
+  if (all) {
+    if (!(await repository.exists())) throw noRepository()
+    return { all: true }
+  }
+  const { from, exclude } = readRange(refName)
+  const [tip, left] = await Promise.all([
+    from === '' ? defaultTip(ctx) : repository.resolve(from),
+    exclude === undefined ? undefined : exclude === '' ? defaultTip(ctx) : repository.resolve(exclude),
+  ])
+  if (tip !== undefined && (exclude === undefined || left !== undefined))
+    return { from: [tip], ...(left !== undefined && { exclude: [left] }) }
+  if (!(await repository.exists())) throw noRepository()
+  return undefined
+}
+
+const defaultTip = ({ repository, project }: Here): Promise<string | undefined> =>
+  repository.resolve(project.default_branch === null ? 'HEAD' : `refs/heads/${project.default_branch}`)
+
+const commit = loads({
+  param: 'sha',
+  type: t.String({ description: 'A hash, a branch or a tag' }),
+  as: 'commit',
+  says: 'a commit of the repository',
+  missing: () => notFound('Commit'),
+  find: async ({ repository }: Here, rev): Promise<GitCommit | undefined> => {
+    const sha = await repository.resolve(rev)
+    return sha === undefined ? undefined : repository.commit(sha)
+  },
+})
+
+export const getCommit = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha',
+  summary: 'Get a commit',
+  first,
+  params: t.Object({ stats: t.Optional(t.Boolean({ default: true })) }),
+  gates: [commit],
+  handle: async (ctx) => {
+    const { repository, project, commit, params } = ctx
+    const stats = params.stats === false ? undefined : (await repository.stats([commit.id])).get(commit.id)
+    return {
+      ...present(commit, project, ctx, { stats, trailers: true }),
+      status: null,
+      project_id: project.id,
+      last_pipeline: null,
+    }
+  },
+  returns: CommitDetail,
+})

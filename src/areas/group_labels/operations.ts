@@ -1,0 +1,276 @@
+import { Type as t } from 'typebox'
+import { group, groupReporter, signedIn, unmodified } from '../../access/gates.ts'
+import type { Group } from '../../core/groups.ts'
+import { violates } from '../../db/client.ts'
+import type { Label } from '../../db/schema.ts'
+import {
+  Answer,
+  loads,
+  nothing,
+  operation,
+  pageOf,
+  type Actor,
+  type Context,
+  type Has,
+} from '../../http/operation.ts'
+import { conflict, invalid, notFound, refused } from '../../http/problems.ts'
+import { nullable } from '../../http/schema.ts'
+import { GroupLabel, present, type LabelForCaller } from './entity.ts'
+import { cleanTitle, hexColor, titleFaults } from './rules.ts'
+import * as labels from './store.ts'
+
+type Here = Has<{ group: Group; actor: Actor }>
+
+const noLabel = (): ReturnType<typeof notFound> => notFound('Label')
+const labelExists = (): ReturnType<typeof conflict> => conflict('Label already exists')
+const labelLocked = (): ReturnType<typeof refused> => refused('Label is locked and was not removed')
+
+const reachParams = {
+  include_ancestor_groups: t.Optional(t.Boolean({ default: true })),
+  include_descendant_groups: t.Optional(t.Boolean({ default: false })),
+  only_group_labels: t.Optional(t.Boolean({ default: true, description: 'False: labels of projects too' })),
+}
+interface ReachParams {
+  readonly include_ancestor_groups?: boolean
+  readonly include_descendant_groups?: boolean
+  readonly only_group_labels?: boolean
+}
+const reachOf = (params: ReachParams): labels.Reach => ({
+  ancestors: params.include_ancestor_groups ?? true,
+  descendants: params.include_descendant_groups ?? false,
+  projects: params.only_group_labels === false,
+})
+const OWN: labels.Reach = { ancestors: false, descendants: false, projects: false }
+const LINE: labels.Reach = { ...OWN, ancestors: true }
+
+const find = ({ db, actor, group }: Here, reach: labels.Reach, ref: string): Promise<Label | undefined> =>
+  labels.findLabel(db, actor, { group, reach }, ref)
+
+const labelId = t.String({ description: 'The id or the URL-encoded title of the label' })
+const label = loads({
+  param: 'label_id',
+  type: labelId,
+  as: 'label',
+  says: 'a label of the group itself',
+  missing: noLabel,
+  find: (ctx: Here, ref) => find(ctx, OWN, ref),
+})
+const labelOfLine = loads({
+  param: 'label_id',
+  type: labelId,
+  as: 'label',
+  says: 'a label of the group or of a group above it',
+  missing: noLabel,
+  find: (ctx: Here, ref) => find(ctx, LINE, ref),
+})
+const labelInReach = loads({
+  param: 'label_id',
+  type: labelId,
+  as: 'label',
+  says: 'a label within the reach asked for',
+  missing: noLabel,
+  find: (ctx: Here & { params: ReachParams }, ref) => find(ctx, reachOf(ctx.params), ref),
+})
+
+export const listGroupLabels = operation({
+  method: 'GET',
+  path: '/groups/:id/labels',
+  summary: 'List the labels of a group',
+  first: [signedIn],
+  params: t.Object({
+    with_counts: t.Optional(t.Boolean({ default: false, description: 'Counts are always there' })),
+    search: t.Optional(t.String({ description: 'Part of the title or description' })),
+    ...reachParams,
+  }),
+  gates: [group],
+  handle: async ({ db, actor, group, params, page }) => {
+    const found = await labels.listLabels(
+      db,
+      actor,
+      { group, reach: reachOf(params) },
+      { search: params.search ?? '', limit: page.size, offset: page.offset },
+    )
+    return { ...found, items: found.items.map(present) }
+  },
+  returns: pageOf(GroupLabel),
+})
+
+export const getGroupLabel = operation({
+  method: 'GET',
+  path: '/groups/:id/labels/:label_id',
+  summary: 'Get a label of a group',
+  first: [signedIn],
+  params: t.Object(reachParams),
+  gates: [group, labelInReach],
+  handle: async ({ db, actor, label }) => present(await labels.forCaller(db, actor, label)),
+  returns: GroupLabel,
+})
+
+export const createGroupLabel = operation({
+  method: 'POST',
+  path: '/groups/:id/labels',
+  summary: 'Create a label in a group',
+  first: [signedIn],
+  params: t.Object({ name: t.String(), color: t.String(), description: t.Optional(nullable(t.String())) }),
+  gates: [group, groupReporter],
+  handle: async (ctx) => {
+    const { db, actor, group, params } = ctx
+    const { title, color } = checkLabel({ title: params.name, color: params.color })
+    if (await labels.findByTitle(db, actor, { group, reach: LINE }, title)) throw labelExists()
+    const row = await labels
+      .insert(db, { group_id: group.id, title, color, description: params.description || null })
+      .catch((error: unknown) => {
+        throw violates(error, 'labels_group_title_once') ? labelExists() : error
+      })
+    if (row === undefined) throw new Error('a label was not inserted')
+    return present(fresh(row))
+  },
+  returns: GroupLabel,
+  refuses: [labelExists, () => invalid({ title: ['is invalid'], color: [BAD_COLOR] })],
+})
+
+const BAD_COLOR = 'must be a valid color code'
+
+function checkLabel(given: { title: string; color: string }): { title: string; color: string } {
+  const title = cleanTitle(given.title)
+  const color = hexColor(given.color)
+  const faults = titleFaults(title)
+  if (faults.length > 0 || color === undefined)
+    throw invalid({
+      ...(faults.length > 0 && { title: faults }),
+      ...(color === undefined && { color: [BAD_COLOR] }),
+    })
+  return { title, color }
+}
+
+/** Nothing hangs on a label that was made this moment. */
+const fresh = (row: Label): LabelForCaller => ({
+  ...row,
+  open_issues_count: 0,
+  closed_issues_count: 0,
+  open_merge_requests_count: 0,
+  subscribed: false,
+})
+
+const changes = {
+  new_name: t.Optional(t.String()),
+  color: t.Optional(t.String()),
+  description: t.Optional(nullable(t.String())),
+}
+const atLeastOne = ['new_name', 'color', 'description']
+interface Changes {
+  readonly new_name?: string
+  readonly color?: string
+  readonly description?: string | null
+}
+const taken = (): ReturnType<typeof invalid> => invalid({ title: ['has already been taken'] })
+
+async function change({ db, actor, group }: Here, label: Label, to: Changes): Promise<LabelForCaller> {
+  const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
+  const description = to.description === undefined ? label.description : to.description || null
+  const row = await labels
+    .update(db, { group_id: group.id, id: label.id, title, color, description })
+    .catch((error: unknown) => {
+      throw violates(error, 'labels_group_title_once') ? taken() : error
+    })
+  if (row === undefined) throw noLabel()
+  return labels.forCaller(db, actor, row)
+}
+
+export const updateGroupLabel = operation({
+  method: 'PUT',
+  path: '/groups/:id/labels/:label_id',
+  summary: 'Change a label of a group',
+  first: [signedIn],
+  params: t.Object(changes, { atLeastOne }),
+  gates: [group, groupReporter, label],
+  handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
+  returns: GroupLabel,
+  refuses: [taken],
+})
+
+export const updateGroupLabelByName = operation({
+  method: 'PUT',
+  path: '/groups/:id/labels',
+  summary: 'Change a label of a group (deprecated: name it in the path)',
+  first: [signedIn],
+  params: t.Object(
+    { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
+    { exactlyOne: ['label_id', 'name'], atLeastOne },
+  ),
+  gates: [group, groupReporter],
+  handle: async (ctx) => {
+    const { label_id, name = '', ...to } = ctx.params
+    const label = await named(ctx, label_id === undefined ? name : String(label_id))
+    return present(await change(ctx, label, to))
+  },
+  returns: GroupLabel,
+  refuses: [noLabel, taken],
+})
+
+/** The label that the deprecated forms name by a parameter. */
+async function named(ctx: Here, ref: string): Promise<Label> {
+  const label = await find(ctx, OWN, ref)
+  if (label === undefined) throw noLabel()
+  return label
+}
+
+async function discard({ db, group }: Context & { group: Group }, label: Label): Promise<null> {
+  if (label.lock_on_merge) throw labelLocked()
+  if ((await labels.remove(db, group.id, label.id)) === 0) throw noLabel()
+  return null
+}
+
+export const deleteGroupLabel = operation({
+  method: 'DELETE',
+  path: '/groups/:id/labels/:label_id',
+  summary: 'Delete a label of a group',
+  published: true,
+  first: [signedIn],
+  gates: [group, groupReporter, label, unmodified('label')],
+  handle: async (ctx) => discard(ctx, ctx.label),
+  returns: nothing,
+  refuses: [labelLocked],
+})
+
+export const deleteGroupLabelByName = operation({
+  method: 'DELETE',
+  path: '/groups/:id/labels',
+  summary: 'Delete a label of a group (deprecated: name it in the path)',
+  first: [signedIn],
+  params: t.Object({ name: t.String() }),
+  gates: [group, groupReporter],
+  handle: async (ctx) => discard(ctx, await named(ctx, ctx.params.name)),
+  returns: nothing,
+  refuses: [noLabel, labelLocked],
+})
+
+export const subscribeToGroupLabel = operation({
+  method: 'POST',
+  path: '/groups/:id/labels/:label_id/subscribe',
+  summary: 'Subscribe to a label of a group',
+  published: true,
+  first: [signedIn],
+  gates: [group, labelOfLine],
+  handle: async ({ db, actor, label }) =>
+    (await labels.subscribe(db, label.id, actor.id))
+      ? present(await labels.forCaller(db, actor, label))
+      : new Answer(304),
+  returns: GroupLabel,
+  also: { 304: null },
+})
+
+export const unsubscribeFromGroupLabel = operation({
+  method: 'POST',
+  path: '/groups/:id/labels/:label_id/unsubscribe',
+  summary: 'Unsubscribe from a label of a group',
+  published: true,
+  first: [signedIn],
+  gates: [group, labelOfLine],
+  handle: async ({ db, actor, label }) =>
+    (await labels.unsubscribe(db, label.id, actor.id))
+      ? present(await labels.forCaller(db, actor, label))
+      : new Answer(304),
+  returns: GroupLabel,
+  also: { 304: null },
+})

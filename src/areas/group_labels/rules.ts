@@ -1,0 +1,40 @@
+import colorNames from 'color-name'
+import MarkdownIt from 'markdown-it'
+
+/** A colour as `#` and six upper-case hex digits, from such, from three digits or from a CSS name; else undefined. */
+export function hexColor(given: string): string | undefined {
+  const text = given.trim()
+  const named = Object.hasOwn(colorNames, text.toLowerCase())
+    ? colorNames[text.toLowerCase() as keyof typeof colorNames]
+    : undefined
+  if (named) return `#${named.map((part) => part.toString(16).padStart(2, '0')).join('')}`.toUpperCase()
+  if (/^#[\da-f]{6}$/i.test(text)) return text.toUpperCase()
+  if (/^#[\da-f]{3}$/i.test(text)) return text.replaceAll(/[\da-f]/gi, '$&$&').toUpperCase()
+  return undefined
+}
+
+/** What can be read on a colour given as `#` and six hex digits. */
+export function textColor(hex: string): string {
+  const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
+  return parts.reduce((sum, part) => sum + part, 0) > 500 ? '#333333' : '#FFFFFF'
+}
+
+const LONGEST = 255
+
+/** A title as it is stored: without tags and blanks around it. */
+export const cleanTitle = (given: string): string => given.replaceAll(/<[^<>]*>/g, '').trim()
+
+/** Why a clean title will not do, in the published words. */
+export function titleFaults(title: string): string[] {
+  return [
+    ...(title === '' ? ["can't be blank"] : []),
+    ...(title === '' || title.includes(',') ? ['is invalid'] : []),
+    ...(title.length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+  ]
+}
+
+const markdown = new MarkdownIt({ html: false, linkify: false })
+const PLAIN = /^[\p{L}\p{N} .,:;?/()#%+='-]*$/u
+
+/** A description as one line of HTML; what the text holds of HTML itself is shown, not obeyed. */
+export const renderLine = (text: string): string => (PLAIN.test(text) ? text : markdown.renderInline(text))

@@ -1,0 +1,250 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ROLES, heldBy, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Label, Visibility } from '../../db/schema.ts'
+import {
+  listed,
+  paged,
+  q,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import type { LabelForCaller } from './entity.ts'
+
+/** Which labels count as a group's: its own always, those of its line and of what is below it on request. */
+export interface Reach {
+  readonly ancestors: boolean
+  readonly descendants: boolean
+  /** Labels of projects too. */
+  readonly projects: boolean
+}
+interface Group {
+  readonly id: number
+  readonly traversal_ids: readonly number[]
+}
+interface Where {
+  readonly group: Group
+  readonly reach: Reach
+}
+interface Caller {
+  readonly user_id: number
+  readonly open_to: readonly Visibility[]
+}
+type CallerSlots = { readonly [Name in keyof Caller]: RawBuilder<Caller[Name]> }
+
+const role = sql`coalesce(${roleInProject(sql`mine`, sql`p.id`, sql`n.traversal_ids`)}, 0)`
+const mine = (p: CallerSlots): RawBuilder<unknown> =>
+  sql`mine as materialized (select * from ${heldBy(p.user_id)} g)`
+const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
+  everything ? sql`true` : sql`(p.visibility = any(${p.open_to}) or ${role} >= ${sql.lit(ROLES.guest)})`
+
+/** The counts are joined to the rows of the page only, and count what the caller may see. */
+function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
+  const seesIssue = everything
+    ? sql`true`
+    : sql`(not i.confidential or i.author_id = ${p.user_id} or ${role} >= ${sql.lit(ROLES.planner)}
+           or exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.user_id}))`
+  return sql`
+    select l.*, issue_counts.*, merge_request_counts.*,
+           exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed
+      from (${rows}) l,
+           lateral (
+             select count(*) filter (where i.state = 'opened')::int as open_issues_count,
+                    count(*) filter (where i.state = 'closed')::int as closed_issues_count
+               from label_links k join issues i on i.id = k.issue_id
+               join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
+              where k.label_id = l.id and ${seesProject(p, everything)} and ${seesIssue}) issue_counts,
+           lateral (
+             select count(*)::int as open_merge_requests_count
+               from label_links k join merge_requests m on m.id = k.merge_request_id and m.state = 'opened'
+               join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
+              where k.label_id = l.id and ${seesProject(p, everything)}) merge_request_counts
+     order by l.title, l.id`
+}
+
+type ListShape = Reach & { readonly everything: boolean; readonly search: boolean }
+type ListValues = Caller & {
+  readonly group_id: number
+  readonly line: readonly number[]
+  readonly pattern: string
+  readonly limit: number
+  readonly offset: number
+}
+type ListSlots = { readonly [Name in keyof ListValues]: RawBuilder<ListValues[Name]> }
+
+const groupsOf = (p: ListSlots, { ancestors, descendants }: Reach): RawBuilder<unknown> => {
+  const line = sql`select unnest(${p.line}::bigint[])`
+  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]`
+  if (descendants) return ancestors ? sql`${below} union ${line}` : below
+  return ancestors ? line : sql`select ${p.group_id}`
+}
+
+/** From each group or project its labels in order, and only as far as the page reaches; then merged. */
+function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawBuilder<unknown>[] {
+  const search = shape.search
+    ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})`
+    : sql``
+  const groups = sql`
+    select l.* from (${groupsOf(p, shape)}) as home (id),
+           lateral (select l.* from labels l where l.group_id = home.id ${search} ${cut}) l`
+  const projects = sql`
+    select l.* from (${groupsOf(p, { ...shape, ancestors: false })}) as home (id)
+      join projects p on p.namespace_id = home.id join namespaces n on n.id = p.namespace_id,
+           lateral (select l.* from labels l where l.project_id = p.id ${search} ${cut}) l
+     where ${seesProject(p, shape.everything)}`
+  return shape.projects ? [groups, projects] : [groups]
+}
+
+const list = statements<ListShape, ListValues, Paged<LabelForCaller>>((p, shape) => {
+  const reach = sql`order by l.title, l.id limit ${p.limit}::bigint + ${p.offset}::bigint`
+  const rows = sql`
+    select l.* from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
+     order by l.title, l.id limit ${p.limit} offset ${p.offset}`
+  const matches = sql.join(
+    sources(p, shape, sql``).map((source) => sql`select from (${source}) l`),
+    sql` union all `,
+  )
+  return paged(
+    sql<LabelForCaller>`with ${mine(p)} ${counted(p, rows, shape.everything)}`,
+    sql`with ${mine(p)} ${matches}`,
+  )
+})
+
+interface Page {
+  readonly search: string
+  readonly limit: number
+  readonly offset: number
+}
+
+export async function listLabels(
+  db: Db,
+  viewer: Viewer,
+  { group, reach }: Where,
+  { search, limit, offset }: Page,
+): Promise<Listed<LabelForCaller>> {
+  const ancestors = reach.ancestors && group.traversal_ids.length > 1
+  return listed(
+    await db.rows(list({ ...reach, ancestors, everything: viewer.admin, search: search !== '' }), {
+      user_id: viewer.id,
+      open_to: openTo(viewer),
+      group_id: group.id,
+      line: group.traversal_ids,
+      pattern: containing(search),
+      limit,
+      offset,
+    }),
+  )
+}
+
+const one = statements<{ everything: boolean }, Caller & { id: number }, LabelForCaller>(
+  (p, { everything }) =>
+    sql`with ${mine(p)} ${counted(p, sql`select * from labels where id = ${p.id}`, everything)}`,
+)
+
+/** Adds what the caller sees around a label. */
+export async function forCaller(db: Db, viewer: Viewer, label: Pick<Label, 'id'>): Promise<LabelForCaller> {
+  const values = { user_id: viewer.id, open_to: openTo(viewer), id: label.id }
+  const row = await db.one(one({ everything: viewer.admin }), values)
+  if (row === undefined) throw new Error('a label went away while it was read')
+  return row
+}
+
+type FindShape = Reach & { readonly everything: boolean; readonly by: 'id' | 'title' }
+type FindValues = Caller & { group_id: number; line: readonly number[]; id: number; title: string }
+
+const find = statements<FindShape, FindValues, Label>((p, shape) => {
+  const is = shape.by === 'id' ? sql`(l.id = ${p.id} or l.title = ${p.title})` : sql`l.title = ${p.title}`
+  const slots = p as unknown as ListSlots
+  const projects = sql`l.project_id in (
+    select p.id from (${groupsOf(slots, { ...shape, ancestors: false })}) as home (id)
+      join projects p on p.namespace_id = home.id join namespaces n on n.id = p.namespace_id
+     where ${seesProject(p, shape.everything)})`
+  return sql`
+    with ${mine(p)}
+    select l.* from labels l
+     where ${is} and (l.group_id in (${groupsOf(slots, shape)}) ${shape.projects ? sql`or ${projects}` : sql``})
+     order by ${shape.by === 'id' ? sql`l.id = ${p.id} desc,` : sql``} l.group_id = ${p.group_id} desc nulls last, l.id
+     limit 1`
+})
+
+/** A label within reach by its id or, failing that, by its title. */
+export const findLabel = (db: Db, viewer: Viewer, where: Where, ref: string): Promise<Label | undefined> =>
+  /^\d{1,15}$/.test(ref)
+    ? findBy(db, viewer, where, { by: 'id', id: Number(ref), title: ref })
+    : findByTitle(db, viewer, where, ref)
+
+export const findByTitle = (
+  db: Db,
+  viewer: Viewer,
+  where: Where,
+  title: string,
+): Promise<Label | undefined> => findBy(db, viewer, where, { by: 'title', id: 0, title })
+
+const findBy = (
+  db: Db,
+  viewer: Viewer,
+  { group, reach }: Where,
+  { by, id, title }: { by: 'id' | 'title'; id: number; title: string },
+): Promise<Label | undefined> =>
+  db.one(find({ ...reach, everything: viewer.admin, by }), {
+    user_id: viewer.id,
+    open_to: openTo(viewer),
+    group_id: group.id,
+    line: group.traversal_ids,
+    id,
+    title,
+  })
+
+interface NewLabel {
+  readonly group_id: number
+  readonly title: string
+  readonly color: string
+  readonly description: string | null
+}
+
+const insertLabel = statement((p: Slots<NewLabel>) =>
+  q
+    .insertInto('labels')
+    .values({ group_id: p.group_id, title: p.title, color: p.color, description: p.description })
+    .returningAll(),
+)
+const updateLabel = statement(
+  (p: Slots<{ group_id: number; id: number; title: string; color: string; description: string | null }>) =>
+    q
+      .updateTable('labels')
+      .set({ title: p.title, color: p.color, description: p.description, updated_at: sql<Date>`now()` })
+      .where('group_id', '=', p.group_id)
+      .where('id', '=', p.id)
+      .returningAll(),
+)
+const removeLabel = statement((p: Slots<{ group_id: number; id: number }>) =>
+  q.deleteFrom('labels').where('group_id', '=', p.group_id).where('id', '=', p.id),
+)
+const subscribeTo = statement(
+  (p: Slots<{ label_id: number; user_id: number }>) => sql`
+    insert into label_subscriptions (label_id, user_id) values (${p.label_id}, ${p.user_id}) on conflict do nothing`,
+)
+const unsubscribeFrom = statement((p: Slots<{ label_id: number; user_id: number }>) =>
+  q.deleteFrom('label_subscriptions').where('label_id', '=', p.label_id).where('user_id', '=', p.user_id),
+)
+
+/** Violates `labels_group_title_once` when the group has a label of that title. */
+export const insert = (db: Db, label: NewLabel): Promise<Label | undefined> => db.one(insertLabel, label)
+
+export const update = (db: Db, label: NewLabel & { id: number }): Promise<Label | undefined> =>
+  db.one(updateLabel, label)
+
+export const remove = (db: Db, groupId: number, id: number): Promise<number> =>
+  db.run(removeLabel, { group_id: groupId, id })
+
+/** Whether this changed anything. */
+export const subscribe = async (db: Db, labelId: number, userId: number): Promise<boolean> =>
+  (await db.run(subscribeTo, { label_id: labelId, user_id: userId })) > 0
+
+/** Whether this changed anything. */
+export const unsubscribe = async (db: Db, labelId: number, userId: number): Promise<boolean> =>
+  (await db.run(unsubscribeFrom, { label_id: labelId, user_id: userId })) > 0

@@ -1,0 +1,181 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ROLES, heldBy, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Visibility } from '../../db/schema.ts'
+import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import type { ProjectInGroup } from './project_entity.ts'
+
+export const PROJECT_ORDERS = [
+  'id',
+  'name',
+  'path',
+  'created_at',
+  'updated_at',
+  'similarity',
+  'star_count',
+  'last_activity_at',
+] as const
+
+export interface ProjectShape {
+  /** Whose projects: the group's own, those of its line or its subgroups too, and those shared into it. */
+  readonly own: boolean
+  readonly ancestors: boolean
+  readonly descendants: boolean
+  readonly shared: boolean
+  readonly everything: boolean
+  readonly order: (typeof PROJECT_ORDERS)[number]
+  readonly descending: boolean
+  readonly archived: boolean | null
+  readonly visibility: boolean
+  readonly search: boolean
+  readonly starred: boolean
+  readonly role: boolean
+  readonly issuesEnabled: boolean
+  readonly mergeRequestsEnabled: boolean
+  readonly counted: boolean
+}
+export interface ProjectFilters {
+  readonly group_id: number
+  readonly line: readonly number[]
+  readonly visibility: Visibility | null
+  readonly search: string
+  /** The least level the viewer must hold on each project. */
+  readonly role: number
+  readonly limit: number
+  readonly offset: number
+}
+type Values = ProjectFilters & {
+  readonly user_id: number | null
+  readonly open_to: readonly Visibility[]
+  readonly pattern: string
+}
+type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
+
+const levelHeld = sql`coalesce(${roleInProject(sql`mine`, sql`p.id`, sql`n.traversal_ids`)}, 0)`
+
+function conditions(p: P, shape: ProjectShape): RawBuilder<unknown> {
+  return sql.join(
+    [
+      shape.everything
+        ? sql`true`
+        : sql`(p.visibility = any(${p.open_to}) or ${levelHeld} >= ${sql.lit(ROLES.guest)})`,
+      ...(shape.archived === null ? [] : [sql`p.archived = ${sql.lit(shape.archived)}`]),
+      ...(shape.visibility ? [sql`p.visibility = ${p.visibility}`] : []),
+      ...(shape.search ? [sql`(p.name ilike ${p.pattern} or p.path ilike ${p.pattern})`] : []),
+      ...(shape.starred
+        ? [sql`exists (select from project_stars s where s.user_id = ${p.user_id} and s.project_id = p.id)`]
+        : []),
+      ...(shape.role ? [sql`${levelHeld} >= ${p.role}`] : []),
+      ...(shape.issuesEnabled ? [sql`coalesce((p.settings->>'issues_enabled')::boolean, true)`] : []),
+      ...(shape.mergeRequestsEnabled
+        ? [sql`coalesce((p.settings->>'merge_requests_enabled')::boolean, true)`]
+        : []),
+    ],
+    sql` and `,
+  )
+}
+
+function orderOf(p: P, { order, descending, search }: ProjectShape): RawBuilder<unknown> {
+  if (order === 'similarity')
+    return search
+      ? sql`(lower(p.path) = lower(${p.search}) or lower(p.name) = lower(${p.search})) desc,
+            (starts_with(lower(p.path), lower(${p.search})) or starts_with(lower(p.name), lower(${p.search}))) desc,
+            length(p.name), p.name, p.id`
+      : sql`p.name, p.id`
+  const direction = descending ? sql`desc` : sql`asc`
+  return order === 'id'
+    ? sql`p.id ${direction}`
+    : sql`${sql.ref(`p.${order}`)} ${direction}, p.id ${direction}`
+}
+
+function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<unknown> | undefined {
+  if (!own) return undefined
+  if (descendants)
+    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]
+    ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``})`
+  return ancestors ? sql`n.id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
+}
+
+/** Own and shared projects are each taken in order and only as far as the page reaches, then merged. */
+const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) => {
+  const where = conditions(p, shape)
+  const order = orderOf(p, shape)
+  const home = homes(p, shape)
+  const sharedIn = sql`p.id in (select l.project_id from project_group_links l
+    where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
+  const from = sql`from projects p join namespaces n on n.id = p.namespace_id`
+  const sources = [
+    ...(home ? [home] : []),
+    ...(shape.shared ? [home ? sql`${sharedIn} and not (${home})` : sharedIn] : []),
+  ]
+  const reach = sql.join(
+    sources.map(
+      (source) => sql`(select p.* ${from} where ${source} and ${where}
+      order by ${order} limit ${p.limit}::bigint + ${p.offset}::bigint)`,
+    ),
+    sql` union all `,
+  )
+  const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
+  const page = sql<ProjectInGroup>`
+    ${mine}
+    select p.*, to_json(home) as namespace, shared.shared_with_groups
+      from (select p.* from (${reach}) p order by ${order} limit ${p.limit} offset ${p.offset}) p,
+           lateral (select n.name, n.path, n.kind, n.full_name, n.full_path, n.parent_id, n.avatar_url
+                      from namespaces n where n.id = p.namespace_id) home,
+           lateral (select coalesce(json_agg(json_build_object(
+                             'group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+                             'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')
+                             as shared_with_groups
+                      from project_group_links l join namespaces g on g.id = l.group_id
+                     where l.project_id = p.id
+                       and ${
+                         shape.everything
+                           ? sql`true`
+                           : sql`(g.visibility = any(${p.open_to}) or exists (
+                         select from mine m where m.namespace_id = any(g.traversal_ids) and m.access_level > 0))`
+                       }) shared
+     order by ${order}`
+  if (!shape.counted)
+    return sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
+  const matches = sql.join(
+    sources.map((source) => sql`select ${from} where ${source} and ${where}`),
+    sql` union all `,
+  )
+  return paged(page, sql`${mine} ${matches}`)
+})
+
+/** One page of a group's projects, as far as the viewer may see them. */
+export async function listProjects(
+  db: Db,
+  viewer: Viewer | null,
+  shape: ProjectShape,
+  filters: ProjectFilters,
+): Promise<Listed<ProjectInGroup>> {
+  return listed(
+    await db.rows(list(shape), {
+      ...filters,
+      user_id: viewer?.id ?? null,
+      open_to: openTo(viewer),
+      pattern: containing(filters.search),
+    }),
+  )
+}
+
+export const PROJECT_SHAPE: ProjectShape = {
+  own: true,
+  ancestors: false,
+  descendants: false,
+  shared: false,
+  everything: false,
+  order: 'created_at',
+  descending: true,
+  archived: null,
+  visibility: false,
+  search: false,
+  starred: false,
+  role: false,
+  issuesEnabled: false,
+  mergeRequestsEnabled: false,
+  counted: true,
+}

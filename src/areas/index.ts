@@ -1,0 +1,24 @@
+import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as commits from './commits/operations.ts'
+import * as groupLabels from './group_labels/operations.ts'
+import * as groups from './groups/operations.ts'
+import * as namespaces from './namespaces/operations.ts'
+import * as planLimits from './plan_limits/operations.ts'
+import * as projectAliases from './project_aliases/operations.ts'
+
+const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
+  commits,
+  namespaces,
+  project_aliases: projectAliases,
+  plan_limits: planLimits,
+  group_labels: groupLabels,
+  groups,
+}
+
+/** Every operation of the service, named by its export. Throws when two bear one name. */
+export const operations: readonly NamedOperation[] = Object.entries(AREAS).flatMap(([area, members]) =>
+  Object.entries(members).map(([name, operation]) => ({ ...operation, name, area })),
+)
+
+const names = new Set(operations.map((operation) => operation.name))
+if (names.size !== operations.length) throw new Error('two operations bear one name')

@@ -1,0 +1,142 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ROLES, heldBy, roleInNamespace } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Namespace } from '../../db/schema.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import type { NamespaceWithCounts } from './entity.ts'
+
+const current = (table: string): RawBuilder<unknown> =>
+  sql`(${sql.ref(`${table}.expires_at`)} is null or ${sql.ref(`${table}.expires_at`)} > today())`
+
+/** Members anywhere in the hierarchy of a namespace: of its groups, its projects, and of groups they are shared with. */
+const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select m.user_id, m.access_level, true as of_group
+    from namespaces d join members m on m.namespace_id = d.id
+   where d.traversal_ids @> array[${id}] and ${current('m')}
+  union all
+  select m.user_id, m.access_level, false
+    from namespaces d join projects p on p.namespace_id = d.id join members m on m.project_id = p.id
+   where d.traversal_ids @> array[${id}] and ${current('m')}
+  union all
+  select m.user_id, least(m.access_level, l.group_access), false
+    from namespaces d join group_group_links l on l.shared_group_id = d.id and ${current('l')}
+    join namespaces invited on invited.id = l.shared_with_group_id
+    join members m on m.namespace_id = any(invited.traversal_ids) and ${current('m')}
+   where d.traversal_ids @> array[${id}]
+  union all
+  select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
+
+/** What is counted for each namespace of a page. `request` holds the least level that needs a seat. */
+const counts = (namespace: string): RawBuilder<unknown> => {
+  const id = sql.ref(`${namespace}.id`)
+  return sql`
+    lateral (
+      select count(distinct u.id) filter (where m.access_level >= (select least_billable from request))::int
+               as billable_members_count,
+             count(distinct u.id) filter (where m.of_group)::int as members_count_with_descendants
+        from (${membersBelow(id)}) m
+        join users u on u.id = m.user_id and u.state = 'active' and u.user_type = 'human') as member_counts,
+    lateral (
+      select count(p.id)::int as projects_count, coalesce(sum(p.repository_size), 0)::bigint as root_repository_size
+        from namespaces d join projects p on p.namespace_id = d.id
+       where d.traversal_ids @> array[${id}]) as project_counts`
+}
+
+export interface ListShape {
+  readonly everything: boolean
+  readonly ownedOnly: boolean
+  readonly topLevelOnly: boolean
+  readonly search: boolean
+}
+export interface ListValues {
+  readonly user_id: number
+  readonly search: string
+  readonly least_billable: number
+  readonly limit: number
+  readonly offset: number
+}
+
+const listStatement = statements<ListShape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
+  const role = sql`coalesce(${roleInNamespace(heldBy(p.user_id), sql`n.traversal_ids`)}, 0)`
+  const mine = sql`n.id in (
+    select d.id from ${heldBy(p.user_id)} g
+      join namespaces d on d.traversal_ids @> array[g.namespace_id]
+     where g.access_level >= ${sql.lit(shape.ownedOnly ? ROLES.owner : ROLES.minimal_access)}
+       and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id))
+    and ${role} > 0`
+  const where = sql.join(
+    [
+      shape.everything ? sql`true` : mine,
+      ...(shape.everything && shape.ownedOnly ? [sql`${role} >= ${sql.lit(ROLES.owner)}`] : []),
+      ...(shape.topLevelOnly ? [sql`n.parent_id is null`] : []),
+      ...(shape.search ? [sql`(n.name ilike ${p.search} or n.path ilike ${p.search})`] : []),
+    ],
+    sql` and `,
+  )
+  const page = sql<NamespaceWithCounts>`
+    with request as (select ${p.least_billable}::int as least_billable)
+    select n.*, ${role} as role, member_counts.*, project_counts.*
+      from (select n.* from namespaces n where ${where} order by n.id limit ${p.limit} offset ${p.offset}) n,
+           ${counts('n')}
+     order by n.id`
+  return paged(page, sql`select from namespaces n where ${where}`)
+})
+
+export const list = async (
+  db: Db,
+  shape: ListShape,
+  values: ListValues,
+): Promise<Listed<NamespaceWithCounts>> =>
+  listed(await db.rows(listStatement(shape), { ...values, search: containing(values.search) }))
+
+const countsStatement = statement(
+  (p: Slots<{ id: number; least_billable: number }>) => sql<
+    Omit<NamespaceWithCounts, keyof Namespace | 'role'>
+  >`
+    with request as (select ${p.least_billable}::int as least_billable)
+    select member_counts.*, project_counts.* from namespaces n, ${counts('n')} where n.id = ${p.id}`,
+)
+
+export const withCounts = async (
+  db: Db,
+  namespace: Namespace & { readonly role: number },
+  leastBillable: number,
+): Promise<NamespaceWithCounts> => {
+  const counted = await db.one(countsStatement, { id: namespace.id, least_billable: leastBillable })
+  if (counted === undefined) throw new Error('a namespace went away while it was counted')
+  return { ...namespace, ...counted }
+}
+
+const takenStatement = statements<{ top: boolean }, { parent_id: number; names: string[] }, { name: string }>(
+  (p, { top }) => sql`
+    select wanted.name from unnest(${p.names}::text[]) as wanted (name)
+     where exists (select from namespaces n
+                    where ${top ? sql`n.parent_id is null` : sql`n.parent_id = ${p.parent_id}`}
+                      and (lower(n.path) = lower(wanted.name) or lower(n.name) = lower(wanted.name)))`,
+)
+const existsStatement = statements<{ top: boolean }, { parent_id: number; path: string }, unknown>(
+  (p, { top }) => sql`
+    select 1 from namespaces n
+     where ${top ? sql`n.parent_id is null` : sql`n.parent_id = ${p.parent_id}`} and lower(n.path) = lower(${p.path})`,
+)
+
+const inside = (parentId: number | undefined): { top: boolean } => ({ top: parentId === undefined })
+
+/** Whether a namespace directly below the parent (none: at the top) has that path. */
+export const exists = async (db: Db, parentId: number | undefined, path: string): Promise<boolean> =>
+  (await db.one(existsStatement(inside(parentId)), { parent_id: parentId ?? 0, path })) !== undefined
+
+/** Which of the names are the path or the name of a namespace directly below the parent. */
+export const taken = async (db: Db, parentId: number | undefined, names: string[]): Promise<Set<string>> => {
+  const rows = await db.rows(takenStatement(inside(parentId)), { parent_id: parentId ?? 0, names })
+  return new Set(rows.map((row) => row.name))
+}

@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/client.ts'
+import type { ProjectAlias } from '../../db/schema.ts'
+import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+
+const findStatement = statement((p: Slots<{ name: string }>) =>
+  q.selectFrom('project_aliases').selectAll().where('name', '=', p.name),
+)
+const listStatement = statement((p: Slots<{ limit: number; offset: number }>) =>
+  paged(
+    sql<ProjectAlias>`select * from project_aliases order by id limit ${p.limit} offset ${p.offset}`,
+    sql`select from project_aliases`,
+  ),
+)
+const insertStatement = statement((p: Slots<{ project_id: number; name: string }>) =>
+  q.insertInto('project_aliases').values({ project_id: p.project_id, name: p.name }).returningAll(),
+)
+const removeStatement = statement((p: Slots<{ id: number }>) =>
+  q.deleteFrom('project_aliases').where('id', '=', p.id),
+)
+
+export const find = (db: Db, name: string): Promise<ProjectAlias | undefined> =>
+  db.one(findStatement, { name })
+
+export const list = async (db: Db, page: { size: number; offset: number }): Promise<Listed<ProjectAlias>> =>
+  listed(await db.rows(listStatement, { limit: page.size, offset: page.offset }))
+
+/** Violates `project_aliases_name_key` when any project has that alias. */
+export const insert = (db: Db, projectId: number, name: string): Promise<ProjectAlias | undefined> =>
+  db.one(insertStatement, { project_id: projectId, name })
+
+export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })

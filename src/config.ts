@@ -1,0 +1,103 @@
+import { isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The settings that come from outside, checked once at start. Nothing else reads the environment. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** What the outside calls this server, without a slash at the end. */
+  readonly url: string
+  /** The host name in `url`. */
+  readonly hostname: string
+  readonly dataDir: string
+  /** Undefined: run the PostgreSQL inside. */
+  readonly databaseUrl: string | undefined
+  readonly pgBinDir: string | undefined
+  readonly rootToken: string | undefined
+  readonly secretFile: string
+  readonly tier: Tier
+  readonly offering: 'self-managed' | 'hosted'
+  /** Which operations are served: all, or only those whose path the specification shows. */
+  readonly contract: 'all' | 'specified'
+  readonly logLevel: string
+  /** Where programs such as git are looked for. */
+  readonly path: string
+}
+
+export type Tier = 'free' | 'premium' | 'ultimate'
+
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads a Config, or throws a ConfigError that names the variable, what it holds and what it takes. */
+export function readConfig(env: Environment = process.env): Config {
+  const value = (name: string): string | undefined => (env[name] === '' ? undefined : env[name])
+  const one = <const T extends string>(name: string, of: readonly [T, ...T[]]): T => {
+    const given = value(name)
+    if (given === undefined) return of[0]
+    const found = of.find((each) => each === given)
+    if (found === undefined) throw wrong(name, given, `one of ${of.join(', ')}`)
+    return found
+  }
+  const host = value('GUILDHALL_HOST') ?? '127.0.0.1'
+  const port = readPort(value('GUILDHALL_PORT'))
+  const dataDir = resolve(value('GUILDHALL_DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
+  const url = readUrl(value('GUILDHALL_URL'), host, port)
+  return {
+    host,
+    port,
+    url,
+    hostname: new URL(url).hostname,
+    dataDir,
+    databaseUrl: readDatabaseUrl(value('DATABASE_URL')),
+    pgBinDir: readFolder('PG_BIN_DIR', value('PG_BIN_DIR')),
+    rootToken: readRootToken(value('GUILDHALL_ROOT_TOKEN')),
+    secretFile: resolve(value('GUILDHALL_SECRET_FILE') ?? `${dataDir}/secret`),
+    tier: one('GUILDHALL_TIER', ['ultimate', 'premium', 'free']),
+    offering: one('GUILDHALL_OFFERING', ['self-managed', 'hosted']),
+    contract: one('GUILDHALL_CONTRACT', ['all', 'specified']),
+    logLevel: one('LOG_LEVEL', ['info', 'fatal', 'error', 'warn', 'debug', 'trace', 'silent']),
+    path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+  }
+}
+
+// The value of these may be a secret, so the error does not repeat it.
+const wrong = (name: string, given: string | undefined, takes: string): ConfigError =>
+  new ConfigError(`${name}${given === undefined ? '' : ` is "${given}"`}: it takes ${takes}`)
+
+function readPort(given: string | undefined): number {
+  if (given === undefined) return 8080
+  const port = Number(given)
+  if (!/^\d{1,5}$/.test(given) || port > 65_535)
+    throw wrong('GUILDHALL_PORT', given, 'a number from 0 to 65535')
+  return port
+}
+
+function readUrl(given: string | undefined, host: string, port: number): string {
+  if (given === undefined) {
+    const name = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host
+    return `http://${name}${port === 80 ? '' : `:${port}`}`
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw wrong('GUILDHALL_URL', given, 'an http or https address such as https://git.example.com')
+  return given.replace(/\/+$/, '')
+}
+
+function readDatabaseUrl(given: string | undefined): string | undefined {
+  if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
+    throw wrong('DATABASE_URL', undefined, 'an address such as postgres://user:password@host:5432/guildhall')
+  return given
+}
+
+function readFolder(name: string, given: string | undefined): string | undefined {
+  if (given !== undefined && !isAbsolute(given)) throw wrong(name, given, 'an absolute path')
+  return given
+}
+
+function readRootToken(given: string | undefined): string | undefined {
+  if (given !== undefined && !/^[\x21-\x7e]{20,255}$/.test(given))
+    throw wrong('GUILDHALL_ROOT_TOKEN', undefined, '20 to 255 visible ASCII characters without blanks')
+  return given
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Client } from '../db/client.ts'
+import { statement } from '../db/statement.ts'
+import { noRoute } from '../http/problems.ts'
+
+export interface Metrics {
+  readonly registry: Registry
+  readonly onAnswer: (operation: string, method: string, status: number, duration: number) => void
+}
+
+/** Counts what is worth watching. Labels are names of operations, never what a caller sent. */
+export function createMetrics(client: Client): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const answers = new Histogram({
+    name: 'guildhall_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer',
+    labelNames: ['operation', 'method', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  })
+  const connections = new Gauge({
+    name: 'guildhall_database_connections',
+    help: 'Connections of the pool, by what they are doing',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      connections.set({ state: 'open' }, client.pool.totalCount)
+      connections.set({ state: 'idle' }, client.pool.idleCount)
+      connections.set({ state: 'waited_for' }, client.pool.waitingCount)
+    },
+  })
+  return {
+    registry,
+    onAnswer: (operation, method, status, duration) =>
+      answers.observe({ operation, method, status: String(status) }, duration / 1000),
+  }
+}
+
+const ping = statement(() => sql`select 1`)
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+/** Metrics are for the machine itself. A proxy on the same machine adds a header, and what it passes on stays out. */
+const isLocal = (request: FastifyRequest): boolean =>
+  LOOPBACK.has(request.ip) &&
+  request.headers['x-forwarded-for'] === undefined &&
+  request.headers.forwarded === undefined
+
+/** Liveness, readiness and metrics. After `drain` the server says that it is not ready. */
+export function mountHealth(app: FastifyInstance, client: Client, metrics: Metrics): { drain: () => void } {
+  let draining = false
+  app.get('/-/liveness', async (_request, reply) =>
+    reply.type('application/json').send(Buffer.from('{"status":"ok"}')),
+  )
+  app.get('/-/readiness', async (_request, reply) => {
+    const database = !draining && (await client.one(ping, {}).then(Boolean, () => false))
+    return reply
+      .code(database ? 200 : 503)
+      .headers(database ? {} : { 'retry-after': '1' })
+      .type('application/json')
+      .send(Buffer.from(JSON.stringify({ status: draining ? 'draining' : database ? 'ok' : 'failed' })))
+  })
+  app.get('/-/metrics', async (request, reply) => {
+    if (!isLocal(request)) throw noRoute()
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+  })
+  return {
+    drain: () => {
+      draining = true
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import type { Namespace, Project as ProjectRow, Visibility } from '../db/schema.ts'
+import { q, statement, type Slots } from '../db/statement.ts'
+
+/** A project with its place and with what the caller holds on it. */
+export type Project = ProjectRow & {
+  /** 0 when the caller holds nothing, or was denied. */
+  readonly role: number
+  /** The namespace's ids from the root down. */
+  readonly traversal_ids: number[]
+}
+
+export interface NewProject {
+  readonly namespace: Pick<Namespace, 'id' | 'full_path'>
+  readonly creator_id: number | null
+  readonly name: string
+  readonly path: string
+  readonly visibility: Visibility
+  readonly default_branch: string | null
+}
+
+const insertProject = statement(
+  (
+    p: Slots<{
+      namespace_id: number
+      creator_id: number | null
+      name: string
+      path: string
+      full_path: string
+      visibility: Visibility
+      default_branch: string | null
+    }>,
+  ) =>
+    q
+      .insertInto('projects')
+      .values({
+        namespace_id: p.namespace_id,
+        creator_id: p.creator_id,
+        name: p.name,
+        path: p.path,
+        full_path: p.full_path,
+        visibility: p.visibility,
+        default_branch: p.default_branch,
+      })
+      .returningAll(),
+)
+const byId = statement((p: Slots<{ id: number }>) =>
+  q.selectFrom('projects').selectAll().where('id', '=', p.id),
+)
+const byFullPath = statement((p: Slots<{ full_path: string }>) =>
+  q
+    .selectFrom('projects')
+    .selectAll()
+    .where(sql`lower(full_path)`, '=', sql`lower(${p.full_path})`),
+)
+
+/** Inserts a project. Call inside a transaction. A path that is taken violates `routes_pkey`. */
+export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
+  const row = await db.one(insertProject, {
+    ...project,
+    namespace_id: namespace.id,
+    full_path: `${namespace.full_path}/${project.path}`,
+  })
+  if (row === undefined) throw new Error('a project was not inserted')
+  return row
+}
+
+/** By id (`'12'`) or by full path (`'group/project'`), whoever asks. */
+export function findByRef(db: Db, ref: string): Promise<ProjectRow | undefined> {
+  if (/^\d{1,15}$/.test(ref)) return db.one(byId, { id: Number(ref) })
+  return db.one(byFullPath, { full_path: ref })
+}
+
+/** Where a project's repository lies below the repositories' root: by id, so that no rename moves it. */
+export const repositoryPath = (projectId: number): string =>
+  `${(projectId % 256).toString(16).padStart(2, '0')}/${projectId}.git`

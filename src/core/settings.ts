@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Client, Db } from '../db/client.ts'
+import { q, statement, type Slots } from '../db/statement.ts'
+
+/** Every instance setting there is, by its published name where one is published, with what holds until it is set. */
+export const DEFAULT_SETTINGS = {
+  allow_local_requests_from_web_hooks_and_services: false,
+  default_project_visibility: 'private',
+  default_group_visibility: 'private',
+  impersonation_enabled: true,
+  personal_access_token_prefix: 'glpat-',
+  throttle_authenticated_api_enabled: false,
+  throttle_authenticated_api_requests_per_period: 7200,
+  throttle_authenticated_api_period_in_seconds: 3600,
+  throttle_unauthenticated_api_enabled: false,
+  throttle_unauthenticated_api_requests_per_period: 3600,
+  throttle_unauthenticated_api_period_in_seconds: 3600,
+} as const satisfies Record<string, string | number | boolean>
+
+type Widen<T> = T extends boolean ? boolean : T extends number ? number : string
+export type SettingName = keyof typeof DEFAULT_SETTINGS
+export type SettingValues = { -readonly [Name in SettingName]: Widen<(typeof DEFAULT_SETTINGS)[Name]> }
+
+/** Every feature flag and whether it is on until somebody switches it. */
+export const DEFAULT_FEATURES = {
+  admin_token_revoke: true,
+  product_analytics_features: true,
+  generic_alert_fingerprinting: true,
+} as const satisfies Record<string, boolean>
+export type FeatureName = keyof typeof DEFAULT_FEATURES
+
+/** The instance's settings and flags as they stand; kept true by the database telling of each change. */
+export interface Settings {
+  readonly get: <Name extends SettingName>(name: Name) => SettingValues[Name]
+  readonly enabled: (feature: FeatureName) => boolean
+  /** Reads everything again: before this resolves, what this process wrote is in force here. */
+  readonly reload: () => Promise<void>
+}
+
+const allSettings = statement(() => q.selectFrom('settings').select(['name', 'value']))
+const allFeatures = statement(() => q.selectFrom('features').select(['name', 'enabled']))
+
+export async function openSettings(db: Client): Promise<Settings> {
+  let values: Readonly<Record<string, unknown>> = {}
+  let features: Readonly<Record<string, boolean>> = {}
+  const reload = async (): Promise<void> => {
+    const [settingRows, featureRows] = await Promise.all([db.rows(allSettings, {}), db.rows(allFeatures, {})])
+    values = Object.fromEntries(settingRows.map((row) => [row.name, row.value]))
+    features = Object.fromEntries(featureRows.map((row) => [row.name, row.enabled]))
+  }
+  await reload()
+  // A failed reload keeps what was known; the next notice or reconnect tries again.
+  db.listen('settings', () => void reload().catch(() => {}))
+  return {
+    get: <Name extends SettingName>(name: Name) =>
+      (values[name] ?? DEFAULT_SETTINGS[name]) as SettingValues[Name],
+    enabled: (feature) => features[feature] ?? DEFAULT_FEATURES[feature],
+    reload,
+  }
+}
+
+const upsertSetting = statement(
+  (p: Slots<{ name: string; value: string }>) => sql`
+    insert into settings (name, value) values (${p.name}, ${p.value}::jsonb)
+    on conflict (name) do update set value = excluded.value, updated_at = now()`,
+)
+const upsertFeature = statement(
+  (p: Slots<{ name: string; enabled: boolean }>) => sql`
+    insert into features (name, enabled) values (${p.name}, ${p.enabled})
+    on conflict (name) do update set enabled = excluded.enabled, updated_at = now()`,
+)
+
+export async function setSetting(db: Db, name: SettingName, value: string | number | boolean): Promise<void> {
+  await db.run(upsertSetting, { name, value: JSON.stringify(value) })
+}
+
+export async function setFeature(db: Db, name: FeatureName, enabled: boolean): Promise<void> {
+  await db.run(upsertFeature, { name, enabled })
+}

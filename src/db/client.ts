@@ -1,0 +1,250 @@
+import pg from 'pg'
+import type { Statement } from './statement.ts'
+
+/** Runs statements. Outside a transaction each call stands alone and is durable when it resolves. */
+export interface Db {
+  /**
+   * The first row, or undefined. Takes the fast lane: one shared, pipelined connection where a slow statement
+   * would hold up all others, so this is for look-ups by key that answer in microseconds.
+   */
+  one<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | undefined>
+  /** All rows. Takes a connection of the pool. */
+  rows<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>
+  /** The number of rows it touched. */
+  run<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<number>
+  /** Runs a script of several statements that answers nothing: migrations. */
+  script(text: string): Promise<void>
+  /** All of `work` or nothing. Inside, `tx` must be used for everything. */
+  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+}
+
+export interface Connection {
+  readonly connectionString?: string
+  /** A host name, or the directory of a unix socket. */
+  readonly host?: string
+  readonly port?: number
+  readonly user?: string
+  readonly database?: string
+}
+
+export interface Client extends Db {
+  /** A connection of its own that hears `NOTIFY channel`; calls back after each reconnect too. */
+  listen(channel: string, heard: () => void): void
+  readonly pool: pg.Pool
+  /** New connections go there from now on. */
+  moveTo(connection: Connection): void
+  close(): Promise<void>
+}
+
+export interface ClientOptions {
+  readonly poolSize?: number
+  /** Switches the fast lane off: every statement takes a connection of the pool. */
+  readonly pipeline?: boolean
+  /** Called once for each statement sent. */
+  readonly onStatement?: (name: string) => void
+}
+
+const POINT_TIMEOUT = 5_000
+const STATEMENT_TIMEOUT = 60_000
+const CONNECT_TIMEOUT = 5_000
+
+/** Opens the lanes lazily: nothing connects before the first statement. */
+export function createClient(connection: Connection, options: ClientOptions = {}): Client {
+  const { onStatement = () => {} } = options
+  const settings = { ...connection, types, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true }
+  const pool = new pg.Pool({ ...settings, max: options.poolSize ?? 8, statement_timeout: STATEMENT_TIMEOUT })
+  // A connection that dies idle is replaced by the pool; without a listener the event would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const lane = options.pipeline === false ? pool : createLane(settings)
+  const listeners: Listener[] = []
+  const db = over(pool, lane, onStatement)
+
+  return {
+    ...db,
+    pool,
+    transaction: async (work) => {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      try {
+        await client.query('begin')
+        const result = await work(over(client, client, onStatement))
+        await client.query('commit')
+        return result
+      } catch (error) {
+        await client.query('rollback').catch((failure: Error) => (broken = failure))
+        throw error
+      } finally {
+        client.release(broken)
+      }
+    },
+    moveTo: (next) => {
+      Object.assign(settings, next)
+      Object.assign(pool.options, next)
+    },
+    listen: (channel, heard) => listeners.push(createListener(settings, channel, heard)),
+    close: async () => {
+      await Promise.all([
+        pool.end(),
+        lane === pool ? undefined : lane.end(),
+        ...listeners.map((l) => l.end()),
+      ])
+    },
+  }
+}
+
+interface Queryable {
+  query(config: { name: string; text: string; values: unknown[] }): Promise<pg.QueryResult>
+}
+interface Scriptable extends Queryable {
+  query(config: string | { name: string; text: string; values: unknown[] }): Promise<pg.QueryResult>
+}
+
+function over(connections: Scriptable, points: Queryable, onStatement: (name: string) => void): Db {
+  const send = (
+    to: Queryable,
+    { name, text, bind }: Statement<never, unknown>,
+    values: object,
+  ): Promise<pg.QueryResult> => {
+    onStatement(name)
+    return to.query({ name, text, values: bind(values as never) })
+  }
+  return {
+    one: async (statement, values) => (await send(points, statement, values)).rows[0],
+    rows: async (statement, values) => (await send(connections, statement, values)).rows,
+    run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
+    script: async (text) => {
+      await connections.query(text)
+    },
+    transaction: () => {
+      throw new Error('a transaction stands inside a transaction')
+    },
+  }
+}
+
+interface Lane extends Queryable {
+  end(): Promise<void>
+}
+
+/** One pipelined connection, made anew after it is lost. What was on its way when it was lost is rejected. */
+function createLane(settings: pg.ClientConfig): Lane {
+  let current: Promise<pg.Client> | undefined
+  let closed = false
+  const open = (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      ...settings,
+      pipeline: true,
+      statement_timeout: POINT_TIMEOUT,
+    })
+    const opening = client.connect().then(() => client)
+    const drop = (): void => {
+      if (current === opening) current = undefined
+    }
+    client.on('error', drop)
+    client.on('end', drop)
+    opening.catch(drop)
+    return (current = opening)
+  }
+  return {
+    query: async (config) => {
+      if (closed) throw new Error('Connection terminated')
+      return (await (current ?? open())).query(config)
+    },
+    end: async () => {
+      closed = true
+      const client = await current?.catch(() => undefined)
+      await client?.end()
+    },
+  }
+}
+
+interface Listener {
+  end(): Promise<void>
+}
+
+function createListener(settings: pg.ClientConfig, channel: string, heard: () => void): Listener {
+  let closed = false
+  let client: pg.Client | undefined
+  let retry: NodeJS.Timeout | undefined
+  const again = (): void => {
+    client = undefined
+    if (closed) return
+    clearTimeout(retry)
+    retry = setTimeout(() => void connect(), 500)
+  }
+  const connect = async (): Promise<void> => {
+    const mine = new pg.Client(settings)
+    client = mine
+    mine.on('error', () => {})
+    mine.on('notification', heard)
+    mine.once('end', again)
+    try {
+      await mine.connect()
+      await mine.query(`listen ${pg.escapeIdentifier(channel)}`)
+      heard()
+    } catch {
+      await mine.end().catch(() => {})
+      again()
+    }
+  }
+  void connect()
+  return {
+    end: async () => {
+      closed = true
+      clearTimeout(retry)
+      await client?.end().catch(() => {})
+    },
+  }
+}
+
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.INT8]: Number,
+  [pg.types.builtins.DATE]: (text) => text,
+  1016: (text) => JSON.parse(`[${text.slice(1, -1)}]`),
+}
+// Ids and counts are numbers here (far below 2^53), dates stay `YYYY-MM-DD`, the rest is as the driver has it.
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    parsers[oid] ?? pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+/** True when `error` is the named constraint refusing a row. */
+export const violates = (error: unknown, constraint: string): boolean =>
+  error instanceof pg.DatabaseError && error.constraint === constraint
+
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  '53300',
+  '25006',
+])
+// 57: shut down, restarted, or the statement took too long.
+const AWAY_CLASSES = ['08', '57']
+const AWAY_TEXTS = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'not queryable',
+  'Client was closed',
+]
+
+/** True when the database could not be reached or went away, so that the same request may succeed in a moment. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (error instanceof AggregateError) return error.errors.some(isAway)
+  return (
+    AWAY.has(code) ||
+    AWAY_CLASSES.some((prefix) => code.startsWith(prefix)) ||
+    AWAY_TEXTS.some((text) => error.message.includes(text))
+  )
+}
+
+const BUSY = new Set(['40001', '40P01', '55P03'])
+
+/** True when two writers stood in each other's way and the database ended one of them. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && BUSY.has(error.code ?? '')

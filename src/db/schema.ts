@@ -1,0 +1,219 @@
+import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely'
+
+/** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
+export interface Database {
+  users: UserTable
+  namespaces: NamespaceTable
+  projects: ProjectTable
+  members: MemberTable
+  group_group_links: GroupGroupLinkTable
+  project_group_links: ProjectGroupLinkTable
+  grants: GrantView
+  personal_access_tokens: PersonalAccessTokenTable
+  settings: SettingTable
+  features: FeatureTable
+  labels: LabelTable
+  label_links: LabelLinkTable
+  label_subscriptions: LabelSubscriptionTable
+  issues: IssueTable
+  issue_assignees: IssueAssigneeTable
+  merge_requests: MergeRequestTable
+  project_stars: ProjectStarTable
+  project_aliases: ProjectAliasTable
+  plan_limits: PlanLimitTable
+}
+
+export type Visibility = 'private' | 'internal' | 'public'
+type Id = ColumnType<number, never, never>
+type Json<T extends object> = JSONColumnType<T, string | undefined>
+type Time = ColumnType<Date, Date | undefined, Date>
+
+interface Times {
+  created_at: Time
+  updated_at: Time
+}
+
+interface UserTable extends Times {
+  id: Id
+  username: string
+  name: string
+  email: string
+  state: Generated<'active' | 'blocked' | 'deactivated'>
+  user_type: Generated<'human' | 'project_bot'>
+  admin: Generated<boolean>
+  external: Generated<boolean>
+  avatar_url: string | null
+}
+
+interface NamespaceTable extends Times {
+  id: Id
+  kind: 'group' | 'user'
+  parent_id: number | null
+  owner_id: number | null
+  name: string
+  path: string
+  full_name: string
+  full_path: string
+  traversal_ids: number[]
+  description: Generated<string>
+  visibility: Generated<Visibility>
+  avatar_url: string | null
+  runners_token: Buffer | null
+  repository_storage: Generated<string>
+  plan: Generated<string>
+  marked_for_deletion_on: string | null
+  settings: Json<Record<string, unknown>>
+  custom_attributes: Json<Record<string, string>>
+}
+
+interface ProjectTable extends Times {
+  id: Id
+  namespace_id: number
+  creator_id: number | null
+  name: string
+  path: string
+  full_path: string
+  description: string | null
+  visibility: Generated<Visibility>
+  archived: Generated<boolean>
+  default_branch: string | null
+  topics: Generated<string[]>
+  avatar_url: string | null
+  repository_access_level: Generated<'disabled' | 'private' | 'enabled'>
+  settings: Json<Record<string, unknown>>
+  custom_attributes: Json<Record<string, string>>
+  star_count: Generated<number>
+  forks_count: Generated<number>
+  open_issues_count: Generated<number>
+  repository_size: Generated<number>
+  last_activity_at: Time
+}
+
+interface MemberTable extends Times {
+  id: Id
+  user_id: number
+  namespace_id: number | null
+  project_id: number | null
+  access_level: number
+  expires_at: string | null
+  created_by_id: number | null
+}
+
+interface GroupGroupLinkTable {
+  id: Id
+  shared_group_id: number
+  shared_with_group_id: number
+  group_access: number
+  expires_at: string | null
+  created_at: Time
+}
+
+interface ProjectGroupLinkTable {
+  id: Id
+  project_id: number
+  group_id: number
+  group_access: number
+  expires_at: string | null
+  created_at: Time
+}
+
+interface GrantView {
+  user_id: number
+  namespace_id: number | null
+  project_id: number | null
+  access_level: number
+}
+
+interface PersonalAccessTokenTable extends Times {
+  id: Id
+  user_id: number
+  name: string
+  digest: Buffer
+  scopes: string[]
+  impersonation: Generated<boolean>
+  revoked: Generated<boolean>
+  expires_at: string | null
+  last_used_at: Date | null
+  previous_personal_access_token_id: number | null
+}
+
+interface SettingTable {
+  name: string
+  value: ColumnType<unknown, string, string>
+  updated_at: Time
+}
+
+interface FeatureTable {
+  name: string
+  enabled: boolean
+  updated_at: Time
+}
+
+interface LabelTable extends Times {
+  id: Id
+  group_id: number | null
+  project_id: number | null
+  title: string
+  color: string
+  description: string | null
+  lock_on_merge: Generated<boolean>
+}
+
+interface LabelLinkTable {
+  label_id: number
+  issue_id: number | null
+  merge_request_id: number | null
+}
+
+interface LabelSubscriptionTable {
+  label_id: number
+  user_id: number
+}
+
+interface IssueTable extends Times {
+  id: Id
+  iid: number
+  project_id: number
+  author_id: number | null
+  title: string
+  state: Generated<'opened' | 'closed'>
+  confidential: Generated<boolean>
+}
+
+interface IssueAssigneeTable {
+  issue_id: number
+  user_id: number
+}
+
+interface MergeRequestTable extends Times {
+  id: Id
+  iid: number
+  project_id: number
+  author_id: number | null
+  title: string
+  state: Generated<'opened' | 'closed' | 'locked' | 'merged'>
+}
+
+interface ProjectStarTable {
+  user_id: number
+  project_id: number
+}
+
+interface ProjectAliasTable {
+  id: Id
+  project_id: number
+  name: string
+  created_at: Time
+}
+
+interface PlanLimitTable {
+  plan_name: string
+  limits: Json<Record<string, number>>
+  updated_at: Time
+}
+
+export type User = Selectable<UserTable>
+export type Namespace = Selectable<NamespaceTable>
+export type Project = Selectable<ProjectTable>
+export type Label = Selectable<LabelTable>
+export type ProjectAlias = Selectable<ProjectAliasTable>

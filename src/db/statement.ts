@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  type RawBuilder,
+} from 'kysely'
+import type { Database } from './schema.ts'
+
+/** Kysely as a typed compiler: it builds and compiles, and never runs anything. */
+export const q = new Kysely<Database>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+
+/** One SQL text, compiled once, sent by name ever after. `bind` puts values where the text has its parameters. */
+export interface Statement<Values extends object, Row> {
+  readonly name: string
+  readonly text: string
+  readonly bind: (values: Values) => unknown[]
+  readonly '~row'?: Row
+}
+
+/** Stands for a value that is known only when the statement runs. */
+export type Slots<Values extends object> = { readonly [Name in keyof Values]-?: RawBuilder<Values[Name]> }
+
+interface Compilable<Row> {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[]; readonly query: unknown }
+  execute(...executor: never[]): Promise<Row[] | { readonly rows: Row[] }>
+}
+
+class Slot {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/**
+ * Declares a statement. `build` runs once, when the statement is first used:
+ * `statement((p: Slots<{ id: number }>) => q.selectFrom('labels').selectAll().where('id', '=', p.id))`.
+ */
+export function statement<Values extends object, Row>(
+  build: (p: Slots<Values>) => Compilable<Row> | RawBuilder<Row>,
+): Statement<Values, Row> {
+  let made: Statement<Values, Row> | undefined
+  const get = (): Statement<Values, Row> => (made ??= compile(build(slots<Values>())))
+  return {
+    get name() {
+      return get().name
+    },
+    get text() {
+      return get().text
+    },
+    bind: (values) => get().bind(values),
+  }
+}
+
+/**
+ * Declares a family of statements, one per shape: the filters and orders a list can have. A shape is plain,
+ * its values are of few kinds (never what a caller typed), so the family stays small.
+ */
+export function statements<Shape extends object, Values extends object, Row>(
+  build: (p: Slots<Values>, shape: Shape) => Compilable<Row> | RawBuilder<Row>,
+): (shape: Shape) => Statement<Values, Row> {
+  const family = new Map<string, Statement<Values, Row>>()
+  return (shape) => {
+    const key = JSON.stringify(shape)
+    let one = family.get(key)
+    if (one === undefined) family.set(key, (one = compile(build(slots<Values>(), shape))))
+    return one
+  }
+}
+
+const slots = <Values extends object>(): Slots<Values> =>
+  new Proxy({} as Slots<Values>, { get: (_, name) => sql.val(new Slot(String(name))) })
+
+function compile<Values extends object, Row>(
+  query: Compilable<Row> | RawBuilder<Row>,
+): Statement<Values, Row> {
+  const { sql: text, parameters } = 'isRawBuilder' in query ? query.compile(q) : query.compile()
+  const name = createHash('sha1').update(text).digest('base64url').slice(0, 16)
+  const readers = parameters.map((parameter) =>
+    parameter instanceof Slot ? (values: Record<string, unknown>) => values[parameter.name] : () => parameter,
+  )
+  return { name, text, bind: (values) => readers.map((read) => read(values as Record<string, unknown>)) }
+}
+
+/** Totals stop here, as published: past it a list says neither how many records nor how many pages there are. */
+export const COUNTED = 10_000
+
+/** What a page statement yields: `total_count` on every row, and one row of nulls where the page is empty. */
+export type Paged<Row> = Row & { readonly total_count: number; readonly position: number | null }
+
+/**
+ * One page and its total in one round trip. `rows` is the page, already ordered and cut; `matches` is the same
+ * list uncut and unordered, counted no further than the published limit.
+ */
+export const paged = <Row>(
+  rows: RawBuilder<Row>,
+  matches: RawBuilder<unknown>,
+): RawBuilder<Paged<Row>> => sql`
+  with page as materialized (select r.*, row_number() over () as position from (${rows}) r),
+       total as (select count(*)::int as total_count from (${matches} limit ${sql.lit(COUNTED + 1)}) m)
+  select page.*, total.total_count from total left join page on true order by page.position`
+
+export interface Listed<Row> {
+  readonly items: Row[]
+  /** Undefined past 10,000 records. */
+  readonly total: number | undefined
+}
+
+/** Takes a page statement's rows apart. */
+export function listed<Row>(rows: readonly Paged<Row>[]): Listed<Row> {
+  const count = rows[0]?.total_count ?? 0
+  return {
+    items: rows.filter((row) => row.position !== null),
+    total: count > COUNTED ? undefined : count,
+  }
+}

@@ -1,0 +1,115 @@
+import { isAbsolute, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { Budget } from './budget.ts'
+import { catFile } from './cat_file.ts'
+import { commitBytes, type Commit } from './commit.ts'
+import { diffTree, type Stats } from './diff_tree.ts'
+import { Walks, type Order } from './log.ts'
+import { isRepositoryPath } from './names.ts'
+import { Pool } from './pool.ts'
+import { repositoryAt, type Repository, type Room } from './repository.ts'
+import { Spawner } from './spawner.ts'
+
+/** Something an operator may want to know; `detail` never holds a credential or a user's text. */
+export interface GitEvent {
+  event: 'spawner_ended'
+  detail: string
+}
+
+/** Where repositories live and how much of the machine git may take. */
+export interface GitOptions {
+  /** Absolute path of the directory below which all repositories live. */
+  root: string
+  /** Path or name of the git program; default `git`. */
+  gitBinary?: string
+  /** The PATH that git gets; default the usual places of system programs. */
+  path?: string
+  log?: (event: GitEvent) => void
+  /** One-shot commands running at once; default 8. */
+  commandWidth?: number
+  /** Imports running at once; default 2. */
+  importWidth?: number
+  /** Long-lived processes over all repositories; default 32. */
+  maxProcesses?: number
+  /** Milliseconds after which an unused long-lived process ends; default 60,000. */
+  idleMs?: number
+  /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
+  cacheBytes?: number
+}
+
+/** The git room: everything the server does with git goes through one of these. */
+export interface Git {
+  /** The handle of the repository at `relativePath`, such as `12/345.git`. Throws TypeError for any path that could lead elsewhere. */
+  repository(relativePath: string): Repository
+  /** The absolute directory of that repository. Throws TypeError like `repository`. */
+  directory(relativePath: string): string
+  /** Drops all that is remembered of a repository and replaces its processes; needed after it was replaced, repacked or removed. */
+  forget(relativePath: string): void
+  /** Runs single commands for the other files of this room. */
+  readonly spawner: Spawner
+  /** Ends every process; whatever is in flight fails with GitError `closed`. */
+  close(): Promise<void>
+}
+
+const statsEntries = 100_000
+
+/** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
+export function openGit(options: GitOptions): Git {
+  if (!isAbsolute(options.root)) throw new TypeError('The root of the repositories is an absolute path')
+  const spawner = new Spawner({
+    binary: options.gitBinary ?? 'git',
+    path: options.path ?? '/usr/local/bin:/usr/bin:/bin',
+    width: options.commandWidth ?? 8,
+    slowWidth: options.importWidth ?? 2,
+    onDeath: (detail) => options.log?.({ event: 'spawner_ended', detail }),
+  })
+  const { room, budget, forget } = openRoom(spawner, options)
+  const directory = (relativePath: string): string => {
+    if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
+    return join(options.root, relativePath)
+  }
+  return {
+    spawner,
+    directory,
+    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    forget: (relativePath) => forget(directory(relativePath)),
+    close: async () => {
+      budget.close()
+      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close()])
+    },
+  }
+}
+
+function openRoom(
+  spawner: Spawner,
+  options: GitOptions,
+): { room: Room; budget: Budget; forget: (gitDirectory: string) => void } {
+  const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
+  const open = spawner.open.bind(spawner)
+  const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
+  const orders = new LRUCache<string, Order>({
+    maxSize: cacheBytes,
+    sizeCalculation: (order, key) => order.ids.length + 2 * key.length + 200,
+  })
+  const commits = new LRUCache<string, Commit>({
+    maxSize: cacheBytes,
+    sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
+  })
+  const stats = new LRUCache<string, Stats>({ max: statsEntries })
+  const room: Room = {
+    spawner,
+    objects: new Pool(catFile, budget, open),
+    diffs: new Pool(diffTree, budget, open),
+    walks: new Walks((args, run) => spawner.run(args, run), orders),
+    commits,
+    stats,
+  }
+  const forget = (gitDirectory: string): void => {
+    for (const cache of [orders, commits, stats]) {
+      for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
+    }
+    room.objects.recycle(gitDirectory)
+    room.diffs.recycle(gitDirectory)
+  }
+  return { room, budget, forget }
+}

@@ -1,0 +1,156 @@
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LRUCache } from 'lru-cache'
+import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
+import { parseCommit, type Commit } from './commit.ts'
+import type { DiffQuestion, Stats } from './diff_tree.ts'
+import type { LogQuery, Walks } from './log.ts'
+import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
+import type { Pool } from './pool.ts'
+import type { Spawner } from './spawner.ts'
+
+/** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
+export interface Repository {
+  /** The path it was asked for by, relative to the room's root. */
+  readonly path: string
+  /** True when a repository is there, empty or not. */
+  exists(): Promise<boolean>
+  /** True when it has neither branches nor tags. Throws GitError when there is no repository. */
+  isEmpty(): Promise<boolean>
+  /** The branch that HEAD names, whether it has commits or not; undefined when HEAD names none or there is no repository. */
+  defaultBranch(): Promise<string | undefined>
+  /**
+   * The full hash of the commit that `rev` means: a full hash, a tag or branch (a tag first, as in git; annotated tags
+   * peeled), HEAD, or an abbreviated hash of one commit only (4 digits at least). Undefined for everything else:
+   * no git expression is evaluated. Throws GitError when git fails.
+   */
+  resolve(rev: string): Promise<string | undefined>
+  /** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
+  commit(sha: string): Promise<Commit | undefined>
+  /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
+  stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
+  log(query: LogQuery): Promise<string[]>
+}
+
+/** What all repositories of a room share. */
+export interface Room {
+  readonly spawner: Spawner
+  readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
+  readonly diffs: Pool<DiffQuestion, Stats>
+  readonly walks: Walks
+  readonly commits: LRUCache<string, Commit>
+  readonly stats: LRUCache<string, Stats>
+}
+
+/** The handle of the repository in `gitDirectory`, an absolute path that the caller has validated. */
+export function repositoryAt(room: Room, path: string, gitDirectory: string): Repository {
+  return {
+    path,
+    exists: () => isRepository(gitDirectory),
+    isEmpty: () => isEmpty(room, gitDirectory),
+    defaultBranch: () => headBranch(gitDirectory),
+    resolve: (rev) => resolve(room, gitDirectory, rev),
+    commit: (sha) => findCommit(room, gitDirectory, sha),
+    stats: (shas) => findStats(room, gitDirectory, shas),
+    log: (query) => room.walks.page(gitDirectory, query),
+  }
+}
+
+/** True when `gitDirectory` holds a repository's HEAD and object store. */
+export async function isRepository(gitDirectory: string): Promise<boolean> {
+  try {
+    await Promise.all([access(join(gitDirectory, 'HEAD')), access(join(gitDirectory, 'objects'))])
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function isEmpty({ spawner }: Room, gitDirectory: string): Promise<boolean> {
+  const args = ['for-each-ref', '--count=1', '--format=%(objectname)', 'refs/heads', 'refs/tags']
+  return (await spawner.run(args, { gitDirectory })).length === 0
+}
+
+async function headBranch(gitDirectory: string): Promise<string | undefined> {
+  try {
+    const head = await readFile(join(gitDirectory, 'HEAD'), 'utf8')
+    return /^ref:\s*refs\/heads\/(.+)\n?$/.exec(head)?.[1]
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function resolve(room: Room, gitDirectory: string, rev: string): Promise<string | undefined> {
+  const hash = rev.toLowerCase()
+  // As in git, a full hash is never a name, and a name goes before an abbreviation.
+  if (isSha(hash)) return peel(room, gitDirectory, hash)
+  const refs = refCandidates(rev)
+  const found = await Promise.all(refs.map((ref) => peel(room, gitDirectory, ref)))
+  for (const [index, ref] of refs.entries()) {
+    const sha = found[index]
+    if (sha === undefined) continue
+    const exact = (await isMistakable(room, gitDirectory, ref))
+      ? await peelListed(room, gitDirectory, ref)
+      : sha
+    if (exact !== undefined) return exact
+  }
+  return isAbbreviation(rev) ? peel(room, gitDirectory, hash) : undefined
+}
+
+async function peel(room: Room, gitDirectory: string, object: string): Promise<string | undefined> {
+  return (await room.objects.ask(gitDirectory, { command: 'info', object: `${object}^{commit}` }))?.id
+}
+
+/**
+ * True when cat-file may have answered for something else than the ref `ref`: for lack of it, git reads a name as the
+ * output of `git describe`, or as one that only begins further down. Without this check whoever may push a branch
+ * `refs/tags/main` could show what they like under the name `main`.
+ */
+async function isMistakable(room: Room, gitDirectory: string, ref: string): Promise<boolean> {
+  if (ref === 'HEAD') return false
+  if (looksDescribed(ref)) return true
+  const others = shadows(ref).map((object) => room.objects.ask(gitDirectory, { command: 'info', object }))
+  return (await Promise.all(others)).some((answer) => answer !== undefined)
+}
+
+/** Peels the ref if exactly it exists; dearer than cat-file by the start of a process. */
+async function peelListed(room: Room, gitDirectory: string, ref: string): Promise<string | undefined> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ref]
+  const lines = (await room.spawner.run(args, { gitDirectory })).toString().split('\n')
+  // The pattern also matches what lies below a directory of that name.
+  const object = lines.find((line) => line.slice(41) === ref)?.slice(0, 40)
+  return object === undefined ? undefined : peel(room, gitDirectory, object)
+}
+
+async function findCommit(room: Room, gitDirectory: string, sha: string): Promise<Commit | undefined> {
+  if (!isSha(sha)) return undefined
+  const key = `${gitDirectory}\0${sha}`
+  const known = room.commits.get(key)
+  if (known !== undefined) return known
+  const answer = await room.objects.ask(gitDirectory, { command: 'contents', object: sha })
+  if (answer?.type !== 'commit') return undefined
+  const commit = parseCommit(sha, answer.bytes)
+  room.commits.set(key, commit)
+  return commit
+}
+
+async function findStats(
+  room: Room,
+  gitDirectory: string,
+  shas: readonly string[],
+): Promise<Map<string, Stats>> {
+  const find = async (sha: string): Promise<[string, Stats | undefined]> => {
+    const key = `${gitDirectory}\0${sha}`
+    const known = room.stats.get(key)
+    if (known !== undefined) return [sha, known]
+    const commit = await findCommit(room, gitDirectory, sha)
+    if (commit === undefined) return [sha, undefined]
+    const stats = await room.diffs.ask(gitDirectory, { sha, parent: commit.parents[0] })
+    room.stats.set(key, stats)
+    return [sha, stats]
+  }
+  const found = await Promise.all([...new Set(shas)].map(find))
+  return new Map(found.filter((entry): entry is [string, Stats] => entry[1] !== undefined))
+}

@@ -1,0 +1,167 @@
+import type { Socket } from 'node:net'
+import { gitEnvironment, globalArguments } from './environment.ts'
+import { GitError } from './errors.ts'
+import { Lane } from './lane.ts'
+import { SpawnerLink, type GitProcess } from './spawner_link.ts'
+import type { Ending } from './spawner_protocol.ts'
+
+/** Sizes and places of the spawner. */
+export interface SpawnerOptions {
+  /** Path or name of the git program. */
+  binary: string
+  /** The PATH that git gets, and the only thing it gets from outside. */
+  path: string
+  /** How many one-shot commands run at once. */
+  width: number
+  /** How many long transfers (imports) run at once, beside those. */
+  slowWidth: number
+  onDeath: (detail: string) => void
+}
+
+/** What one command may take and what it is given. */
+export interface RunOptions {
+  gitDirectory?: string
+  /** Written to stdin, which is then closed; without it stdin is /dev/null. */
+  input?: string | Buffer
+  /** Milliseconds, default 30,000. */
+  timeoutMs?: number
+  /** Bytes of stdout, default 64 MiB. */
+  maxBytes?: number
+  signal?: AbortSignal
+  /** `slow` commands have places of their own, so that an import cannot starve reads. */
+  lane?: 'quick' | 'slow'
+  environment?: Readonly<Record<string, string>>
+  onProgress?: (line: string) => void
+}
+
+const defaultTimeoutMs = 30_000
+const defaultMaxBytes = 64 * 1024 * 1024
+const queueLength = 2_000
+const queueWaitMs = 30_000
+/** How far past its own limit a process may be before the spawner child counts as stuck. */
+const overdueMs = 10_000
+
+/** Runs git in processes that a small child of the server starts: one-shot commands and long-lived ones. */
+export class Spawner {
+  readonly #options: SpawnerOptions
+  readonly #link: SpawnerLink
+  readonly #lanes: Readonly<Record<'quick' | 'slow', Lane>>
+
+  constructor(options: SpawnerOptions) {
+    this.#options = options
+    this.#link = new SpawnerLink(options.path, options.onDeath)
+    const limits = { queue: queueLength, waitMs: queueWaitMs }
+    this.#lanes = {
+      quick: new Lane({ ...limits, width: options.width }),
+      slow: new Lane({ ...limits, width: options.slowWidth }),
+    }
+  }
+
+  /** Path or name of the git program. */
+  get binary(): string {
+    return this.#options.binary
+  }
+
+  /** The process id of the spawner child, while one runs. */
+  get pid(): number | undefined {
+    return this.#link.pid
+  }
+
+  /**
+   * Runs one command to its end and returns its whole stdout. `args` starts with the command's name.
+   * Throws GitError: `exit` for any status but 0, `timeout`, `too_large`, `aborted`, `busy`, `spawn`, `gone`, `closed`;
+   * except for `gone` the process has ended by then.
+   */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
+    const leave = await this.#lanes[options.lane ?? 'quick'].enter(options.signal)
+    try {
+      return await this.#runNow(args, options)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Starts a long-lived command with stdin and stdout on one socket. Throws GitError `spawn`, `gone`, `closed`. */
+  open(args: readonly string[], gitDirectory: string): Promise<GitProcess> {
+    return this.#link.launch({
+      binary: this.#options.binary,
+      args: [...globalArguments(gitDirectory), ...args],
+      env: gitEnvironment(this.#options.path),
+      input: true,
+      timeoutMs: 0,
+    })
+  }
+
+  /** Ends every process; calls in flight fail with GitError `closed`. */
+  close(): Promise<void> {
+    return this.#link.close()
+  }
+
+  async #runNow(args: readonly string[], options: RunOptions): Promise<Buffer> {
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+    const all = [...globalArguments(options.gitDirectory), ...args]
+    const git = await this.#link.launch({
+      binary: this.#options.binary,
+      args: all,
+      env: { ...gitEnvironment(this.#options.path), ...options.environment },
+      input: options.input !== undefined,
+      timeoutMs,
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    })
+    const overdue = setTimeout(() => this.#link.destroyChild(), timeoutMs + overdueMs)
+    const abort = (): void => git.kill()
+    options.signal?.addEventListener('abort', abort, { once: true })
+    if (options.signal?.aborted === true) git.kill()
+    try {
+      if (options.input !== undefined) git.socket.end(options.input)
+      const output = await collect(git.socket, options.maxBytes ?? defaultMaxBytes, () => git.kill())
+      const ending = await git.ended
+      if (options.signal?.aborted === true)
+        throw new GitError('aborted', `git ${args[0]} was aborted`, { args })
+      if (output === undefined) throw new GitError('too_large', `git ${args[0]} wrote too much`, { args })
+      checkEnding(args, ending, timeoutMs)
+      return output
+    } finally {
+      clearTimeout(overdue)
+      options.signal?.removeEventListener('abort', abort)
+      git.socket.destroy()
+    }
+  }
+}
+
+/** The name of the command, which settings may precede. */
+function nameOf(args: readonly string[]): string {
+  return args.find((argument, index) => argument !== '-c' && args[index - 1] !== '-c') ?? ''
+}
+
+function checkEnding(args: readonly string[], ending: Ending, timeoutMs: number): void {
+  if (ending.timedOut) {
+    throw new GitError('timeout', `git ${nameOf(args)} took more than ${timeoutMs} ms`, { args, ...ending })
+  }
+  if (ending.code !== 0) {
+    const status = ending.code === null ? `signal ${ending.signal}` : `status ${ending.code}`
+    throw new GitError('exit', `git ${nameOf(args)} ended with ${status}`, { args, ...ending })
+  }
+}
+
+/** Reads to the end; undefined when there was more than `maxBytes`, of which nothing is kept. */
+function collect(socket: Socket, maxBytes: number, stop: () => void): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    socket.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxBytes) chunks.push(chunk)
+      else {
+        chunks.length = 0
+        stop()
+        socket.destroy()
+      }
+    })
+    const finish = (): void => resolve(size > maxBytes ? undefined : Buffer.concat(chunks))
+    socket.once('end', finish)
+    socket.once('close', finish)
+    // A process without output can have ended before anybody listened.
+    if (socket.readableEnded || socket.destroyed) finish()
+  })
+}

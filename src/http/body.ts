@@ -1,0 +1,107 @@
+import { Busboy } from '@fastify/busboy'
+import { emptyTree, nest, parseForm, type Tree } from './forms.ts'
+import { badBody, bodyTooComplex, unsupportedMediaType } from './problems.ts'
+
+/** What a JSON body may not go past; checked on the bytes, before anything is parsed. */
+interface JsonLimits {
+  readonly depth: number
+  readonly members: number
+  readonly elements: number
+}
+const LIMITS: JsonLimits = { depth: 32, members: 50_000, elements: 100_000 }
+
+/** Reads a request body by its media type into nested parameters. Throws a Problem for what it does not take. */
+export async function readBody(bytes: Buffer, contentType: string | undefined): Promise<Tree> {
+  if (bytes.length === 0) return emptyTree()
+  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  switch (type) {
+    case 'application/json':
+      return readJson(bytes)
+    case 'application/x-www-form-urlencoded':
+      return parseForm(text(bytes))
+    case 'multipart/form-data':
+      return readMultipart(bytes, contentType ?? '')
+    default:
+      throw unsupportedMediaType(type)
+  }
+}
+
+/** Parses an object; `{}` for white space alone. */
+export function readJson(bytes: Buffer, limits: JsonLimits = LIMITS): Tree {
+  checkJson(bytes, limits)
+  const source = text(bytes)
+  if (source.trim() === '') return emptyTree()
+  let value: unknown
+  try {
+    value = JSON.parse(source)
+  } catch {
+    throw badBody()
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badBody()
+  return value as Tree
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+function text(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw badBody()
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN = new Set([0x5b, 0x7b])
+const CLOSE = new Set([0x5d, 0x7d])
+
+/** One pass over the bytes, without recursion: a body that would be costly to parse is refused unparsed. */
+function checkJson(bytes: Buffer, limits: JsonLimits): void {
+  const commas = new Uint32Array(limits.depth + 1)
+  let depth = 0
+  let elements = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0
+    if (byte === QUOTE) i = endOfString(bytes, i)
+    else if (OPEN.has(byte)) {
+      if (++depth > limits.depth) throw bodyTooComplex(`${limits.depth} levels`)
+      commas[depth] = 0
+      elements++
+    } else if (CLOSE.has(byte)) depth = Math.max(0, depth - 1)
+    else if (byte === COMMA) {
+      elements++
+      commas[depth] = (commas[depth] ?? 0) + 1
+      if ((commas[depth] ?? 0) >= limits.members) throw bodyTooComplex(`${limits.members} members`)
+    } else continue
+    if (elements > limits.elements) throw bodyTooComplex(`${limits.elements} elements`)
+  }
+}
+
+function endOfString(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(QUOTE, start + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
+    let slashes = 0
+    while (bytes[end - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
+  }
+  return bytes.length
+}
+
+function readMultipart(bytes: Buffer, contentType: string): Promise<Tree> {
+  return new Promise((resolve, reject) => {
+    const pairs: [string, string][] = []
+    try {
+      const parser = new Busboy({
+        headers: { 'content-type': contentType },
+        limits: { fields: 50_000, fieldSize: bytes.length, files: 0 },
+      })
+      parser.on('field', (name, value) => pairs.push([name, value]))
+      parser.on('fieldsLimit', () => reject(bodyTooComplex('50000 parameters')))
+      parser.on('error', () => reject(badBody()))
+      parser.on('finish', () => resolve(nest(pairs)))
+      parser.end(bytes)
+    } catch {
+      reject(badBody())
+    }
+  })
+}

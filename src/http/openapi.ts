@@ -1,0 +1,226 @@
+import { Type as t, type TObject, type TSchema } from 'typebox'
+import { gatesOf, pageOptionsOf, successOf, type AnyGate, type NamedOperation } from './operation.ts'
+import { pageParams } from './pages.ts'
+import {
+  badParams,
+  internalError,
+  unauthorized,
+  unavailable,
+  insufficientScope,
+  type Problem,
+} from './problems.ts'
+
+type Json = Record<string, unknown>
+
+const MESSAGE = { $ref: '#/components/schemas/Message' }
+const ERROR = { $ref: '#/components/schemas/Error' }
+const TOKEN_ERROR = { $ref: '#/components/schemas/TokenError' }
+
+/** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */
+export function openapi(operations: readonly NamedOperation[], server: string): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const op of operations) {
+    const path = op.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [op.method.toLowerCase()]: describe(op) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Guildhall',
+      version: 'v4',
+      description: 'Groups, projects, repositories and what grows around them. Every GET answers HEAD too.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: `${server}/api/v4` }],
+    security: [{ privateToken: [] }, { bearer: [] }, {}],
+    tags: [...new Set(operations.map((op) => op.area))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+      schemas: { Message, Error, TokenError },
+    },
+  }
+}
+
+const Message: Json = {
+  type: 'object',
+  description: 'The service refuses. `message` is a text, or attribute to texts.',
+  required: ['message'],
+  properties: {
+    message: {
+      oneOf: [
+        { type: 'string' },
+        { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+      ],
+    },
+  },
+}
+const Error: Json = {
+  type: 'object',
+  description: 'A parameter or the address is wrong.',
+  required: ['error'],
+  properties: { error: { type: 'string' } },
+}
+const TokenError: Json = {
+  type: 'object',
+  description: 'The token was found and will not do.',
+  required: ['error', 'error_description'],
+  properties: { error: { type: 'string' }, error_description: { type: 'string' }, scope: { type: 'string' } },
+}
+
+function describe(op: NamedOperation): Json {
+  const { query, body } = inputs(op)
+  const gates = gatesOf(op)
+  return {
+    operationId: op.name,
+    tags: [op.area],
+    summary: op.summary,
+    description: `Passes: ${gates.map((gate) => gate.says).join('; ')}.`,
+    parameters: [...pathParameters(op), ...query],
+    ...(body && { requestBody: body }),
+    responses: { ...successes(op), ...refusals(op) },
+    'x-permission': gates.filter((gate) => gate.kind === 'allows').map((gate) => gate.says),
+    'x-tier': gates.find((gate) => gate.tier !== undefined)?.tier ?? 'free',
+    'x-provenance': op.published ? 'published' : 'specified',
+  }
+}
+
+function pathParameters(op: NamedOperation): Json[] {
+  const types = new Map<string, TSchema>(
+    gatesOf(op).flatMap(({ param, type }) => (param && type ? [[param, type] as const] : [])),
+  )
+  return [...op.path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const schema = types.get(name) ?? op.params?.properties?.[name] ?? t.String()
+    return { name, in: 'path', required: true, ...described(schema) }
+  })
+}
+
+const described = (schema: TSchema): Json => {
+  const { description, ...rest } = schema as { description?: string } & Json
+  return { ...(description && { description }), schema: rest }
+}
+
+/** Every parameter may come by the query; those of a write may come by the body too, and usually do. */
+function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
+  const page = pageOptionsOf(op.returns)
+  const inPath = new Set([...op.path.matchAll(/:(\w+)/g)].map(([, name]) => name))
+  const all = { ...op.params?.properties, ...(page && pageParams(page.strict).properties) } as Record<
+    string,
+    TSchema
+  >
+  const names = Object.keys(all).filter((name) => !inPath.has(name) && (name !== 'cursor' || page?.keyset))
+  const required = new Set(op.params?.required)
+  if (op.method === 'GET' || op.method === 'DELETE')
+    return {
+      body: undefined,
+      query: names.map((name) => ({
+        name: isList(all[name]) ? `${name}[]` : name,
+        in: 'query',
+        required: required.has(name),
+        ...described(all[name] ?? t.String()),
+      })),
+    }
+  if (names.length === 0) return { query: [], body: undefined }
+  const { atLeastOne, exactlyOne, ...options } = op.params as TObject & Record<string, unknown>
+  const schema = {
+    ...options,
+    properties: Object.fromEntries(names.map((name) => [name, all[name]])),
+    required: names.filter((name) => required.has(name)),
+    ...anyOf(atLeastOne),
+    ...anyOf(exactlyOne),
+  }
+  const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
+  return {
+    query: [],
+    body: {
+      required: required.size > 0,
+      content: Object.fromEntries(types.map((type) => [type, { schema }])),
+    },
+  }
+}
+
+const isList = (schema: TSchema | undefined): boolean =>
+  schema !== undefined && 'type' in schema && schema.type === 'array'
+const anyOf = (names: unknown): Json =>
+  Array.isArray(names) ? { anyOf: names.map((name: string) => ({ required: [name] })) } : {}
+
+const PAGE_HEADERS = [
+  'Link',
+  'X-Page',
+  'X-Per-Page',
+  'X-Next-Page',
+  'X-Prev-Page',
+  'X-Total',
+  'X-Total-Pages',
+]
+
+function successes(op: NamedOperation): Json {
+  const usual = successOf(op)
+  const headers = pageOptionsOf(op.returns) && {
+    headers: Object.fromEntries(PAGE_HEADERS.map((name) => [name, { schema: { type: 'string' } }])),
+  }
+  const answer = (schema: TSchema | null): Json => ({
+    description: schema === null ? 'No content' : 'Success',
+    ...headers,
+    ...(schema && { content: { 'application/json': { schema } } }),
+  })
+  const rest = Object.entries(op.also ?? {}).map(([status, schema]) => [status, answer(schema)])
+  return { [usual]: answer(usual === 204 ? null : op.returns), ...Object.fromEntries(rest) }
+}
+
+function refusals(op: NamedOperation): Json {
+  const takesParams = op.params !== undefined || pageOptionsOf(op.returns) !== undefined
+  const problems: Problem[] = [
+    ...(takesParams ? [badParams(['X is invalid'])] : []),
+    unauthorized(),
+    insufficientScope(['api', 'read_api']),
+    ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
+    ...(op.refuses ?? []).map((refusal) => refusal()),
+    internalError(),
+    unavailable(),
+  ]
+  const byStatus = new Map<number, Problem[]>()
+  for (const problem of problems)
+    byStatus.set(problem.status, [...(byStatus.get(problem.status) ?? []), problem])
+  return Object.fromEntries([...byStatus].map(([status, some]) => [status, refusal(some)]))
+}
+
+function refusal(problems: readonly Problem[]): Json {
+  const shapes = [...new Set(problems.map(shapeOf))]
+  const bodies = [...new Map(problems.map(({ body }) => [JSON.stringify(body), body])).values()]
+  return {
+    description: bodies.map((body) => JSON.stringify(body)).join(' or '),
+    content: {
+      'application/json': {
+        schema: shapes.length === 1 ? shapes[0] : { anyOf: shapes },
+        examples: Object.fromEntries(bodies.map((value, i) => [`example_${i + 1}`, { value }])),
+      },
+    },
+  }
+}
+
+const shapeOf = ({ body }: Problem): Json =>
+  'message' in body ? MESSAGE : 'error_description' in body ? TOKEN_ERROR : ERROR
+
+/** Who may call what: one row an operation, for people. */
+export function accessTable(operations: readonly NamedOperation[]): string {
+  const rows = operations.map(
+    (op) =>
+      `| ${op.method} | \`${op.path}\` | ${gatesOf(op)
+        .map((gate) => `${gate.says} (${gate.refuses().status})`)
+        .join(', ')} |`,
+  )
+  return [
+    '# Who may call what',
+    '',
+    'Gates in the order they are passed, each with the status of its refusal.',
+    '',
+    '| Method | Path | Passes |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n')
+}

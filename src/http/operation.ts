@@ -1,0 +1,276 @@
+import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
+import { Type as t } from 'typebox'
+import type { Listed } from '../db/statement.ts'
+import type { Instance } from '../instance.ts'
+import { noSuchRecord, type Problem } from './problems.ts'
+
+/** Who is calling. */
+export interface Actor {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly admin: boolean
+  readonly external: boolean
+}
+
+export interface Context extends Instance {
+  readonly actor: Actor | null
+  readonly now: Date
+  /** A request header, by its lower-case name. */
+  readonly header: (name: string) => string | undefined
+  /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
+  readonly along: unknown
+}
+
+/** Which records can be read together with the token, in one statement. */
+export type Along = 'project' | 'group' | 'namespace'
+
+/**
+ * One step between a request and its handler. A gate lets the request through, perhaps adding what it loaded,
+ * or throws the Problem it declares. `says` is its line in the documents, `refuses` its refusal.
+ */
+export interface Gate<
+  Kind extends 'loads' | 'allows' | 'enables' | 'checks',
+  Param extends string,
+  Needs extends object,
+  Gives extends object,
+> {
+  readonly kind: Kind
+  readonly param?: Param
+  readonly type?: TSchema
+  readonly along?: Along
+  /** The least licence tier, on gates that a licence opens. */
+  readonly tier?: string
+  readonly says: string
+  readonly refuses: () => Problem
+  readonly pass: (ctx: Context & Needs, param: never) => Promise<Gives | undefined> | Gives | undefined
+}
+export type Loads<Param extends string, Needs extends object, Gives extends object> = Gate<
+  'loads',
+  Param,
+  Needs,
+  Gives
+>
+export type Allows<Needs extends object = object, Gives extends object = object> = Gate<
+  'allows',
+  never,
+  Needs,
+  Gives
+>
+export type AnyGate = Gate<'loads' | 'allows' | 'enables' | 'checks', string, never, object>
+/** The context of a gate or handler that stands behind gates which give `Needs`. */
+export type Has<Needs extends object> = Context & Needs
+
+/** A gate that finds one record by one path parameter, through what earlier gates loaded, or answers 404. */
+export function loads<
+  const Param extends string,
+  T extends TSchema,
+  const Name extends string,
+  Needs extends object,
+  Row,
+>(gate: {
+  readonly param: Param
+  readonly type: T
+  readonly as: Name
+  readonly says: string
+  readonly along?: Along
+  readonly missing?: () => Problem
+  readonly find: (ctx: Context & Needs, value: Static<T>) => Promise<Row | undefined> | Row | undefined
+}): Loads<Param, Needs, { readonly [K in Name]: Row }> {
+  return {
+    kind: 'loads',
+    param: gate.param,
+    type: gate.type,
+    says: gate.says,
+    ...(gate.along && { along: gate.along }),
+    refuses: gate.missing ?? noSuchRecord,
+    pass: async (ctx, value) => {
+      const row = await gate.find(ctx, value)
+      return row === undefined ? undefined : ({ [gate.as]: row } as { readonly [K in Name]: Row })
+    },
+  }
+}
+
+interface Condition<Needs extends object> {
+  readonly tier?: string
+  readonly says: string
+  readonly refuses: () => Problem
+  readonly holds: (ctx: Context & Needs) => boolean
+}
+const condition =
+  <Kind extends 'allows' | 'enables' | 'checks'>(kind: Kind) =>
+  <Needs extends object = object>({
+    holds,
+    ...rest
+  }: Condition<Needs>): Gate<Kind, never, Needs, object> => ({
+    kind,
+    ...rest,
+    pass: (ctx) => (holds(ctx) ? {} : undefined),
+  })
+/** A gate that decides who may call. */
+export const allows = condition('allows')
+/** A gate that a licence or a feature flag opens. */
+export const enables = condition('enables')
+/** A gate that the state of a record closes. */
+export const checks = condition('checks')
+
+/** An answer other than the declared one: a status the operation lists under `also`. */
+export class Answer {
+  readonly status: number
+  readonly body: unknown
+  constructor(status: number, body: unknown = null) {
+    this.status = status
+    this.body = body
+  }
+}
+
+/** What a caller asked of a list. `offset` counts records. */
+export interface PageRequest {
+  readonly number: number
+  readonly size: number
+  readonly offset: number
+  /** Set when the caller asked for keyset pagination and the list has it: the cursor, '' for the first page. */
+  readonly cursor: string | undefined
+}
+
+/** A page found by position after a cursor: no totals, `next` is the next page's cursor. */
+export interface Keyset<Item> {
+  readonly items: Item[]
+  readonly next: string | undefined
+}
+
+/** The schema of a paginated list; the kernel adds its parameters, headers and links. */
+export type PageSchema<Item extends TSchema> = TArray<Item> & { readonly page: PageOptions }
+interface PageOptions {
+  /** Offers `pagination=keyset` too. */
+  readonly keyset: boolean
+  /** Refuses pages below 1, as the newest published contract of commits does. */
+  readonly strict: boolean
+}
+export const pageOf = <Item extends TSchema>(
+  items: Item,
+  options: Partial<PageOptions> = {},
+): PageSchema<Item> => {
+  const schema = t.Array(items)
+  Object.defineProperty(schema, 'page', { value: { keyset: false, strict: false, ...options } })
+  return schema as PageSchema<Item>
+}
+
+/** The schema of an answer without a body: status 204. */
+export const nothing = t.Null()
+
+type Gates = readonly AnyGate[]
+type Given<G extends Gates> = G extends readonly [
+  Gate<infer _K, infer _P, infer _N, infer Gives>,
+  ...infer Rest extends Gates,
+]
+  ? Gives & Given<Rest>
+  : object
+type Loaded<G extends Gates> = G[number] extends infer One
+  ? One extends Gate<'loads', infer Param, never, object>
+    ? Param
+    : never
+  : never
+type Names<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never
+type InOrder<G extends Gates, Have extends object = object> = G extends readonly [
+  Gate<infer _K, infer _P, infer Needs, infer Gives>,
+  ...infer Rest extends Gates,
+]
+  ? Have extends Needs
+    ? InOrder<Rest, Have & Gives>
+    : false
+  : true
+
+/** Path names that mean a record, so a gate must load them; the rest (:sha, :email) may be plain params. */
+type RawId<P extends string, Q> = Extract<Names<P> & keyof Q, 'id' | `${string}_id` | `${string}_iid`>
+
+/** What the gates behind the parameters may look at beside what earlier gates gave. */
+interface Read<Q extends TProperties> {
+  readonly params: Static<TObject<Q>>
+}
+
+/** What an operation must get right to compile. */
+type Sound<P extends string, F extends Gates, G extends Gates, Q extends TProperties> =
+  Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> extends never
+    ? [RawId<P, Q>] extends [never]
+      ? 'allows' extends [...F, ...G][number]['kind']
+        ? [InOrder<F>, InOrder<G, Given<F> & Read<Q>>] extends [true, true]
+          ? unknown
+          : { readonly gates: 'a gate stands before what it needs' }
+        : { readonly gates: 'no gate says who may call' }
+      : { readonly gates: `:${RawId<P, Q>} names a record: load it with a gate` }
+    : { readonly gates: `nothing reads :${Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> & string}` }
+
+type Result<R extends TSchema> =
+  R extends PageSchema<infer Item> ? Listed<Static<Item>> | Keyset<Static<Item>> : Static<R> | Answer
+type Paging<R extends TSchema> = R extends PageSchema<TSchema> ? { readonly page: PageRequest } : object
+
+/** One endpoint. The fields are written in the order they run. */
+export interface Operation<
+  P extends string,
+  F extends Gates,
+  Q extends TProperties,
+  G extends Gates,
+  R extends TSchema,
+> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/api/v4`. */
+  readonly path: P
+  readonly summary: string
+  /** Set where the specification leaves the path open and the published interface has it. */
+  readonly published?: true
+  /** Gates that stand before the parameters are read; they see path parameters only. */
+  readonly first?: F
+  readonly params?: TObject<Q>
+  readonly gates: G
+  readonly handle: (ctx: Context & Given<[...F, ...G]> & Paging<R> & Read<Q>) => Promise<Result<R>>
+  readonly returns: R
+  /** The status of success when it is not the method's usual one: 201 for POST, 204 for `nothing`, else 200. */
+  readonly status?: number
+  /** Other successes: status to schema of the body, or null for none. */
+  readonly also?: Readonly<Record<number, TSchema | null>>
+  /** Refusals of the handler itself, beside those of its gates and parameters. */
+  readonly refuses?: readonly (() => Problem)[]
+}
+
+/** An operation as the kernel sees it: typed on the inside, uniform on the outside. */
+export interface AnyOperation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly summary: string
+  readonly published?: true
+  readonly first?: Gates
+  readonly params?: TObject
+  readonly gates: Gates
+  readonly handle: (ctx: never) => Promise<unknown>
+  readonly returns: TSchema
+  readonly status?: number
+  readonly also?: Readonly<Record<number, TSchema | null>>
+  readonly refuses?: readonly (() => Problem)[]
+}
+
+export function operation<
+  const P extends string,
+  const G extends Gates,
+  R extends TSchema,
+  const F extends Gates = [],
+  Q extends TProperties = Record<never, never>,
+>(definition: Operation<P, F, Q, G, R> & Sound<P, F, G, Q>): AnyOperation {
+  return definition
+}
+
+/** An operation with its place in the service: `name` is unique and serves as operationId, log field and metric. */
+export interface NamedOperation extends AnyOperation {
+  readonly name: string
+  readonly area: string
+}
+
+export const gatesOf = (operation: AnyOperation): Gates => [...(operation.first ?? []), ...operation.gates]
+export const pageOptionsOf = (schema: TSchema): PageOptions | undefined =>
+  (schema as Partial<PageSchema<TSchema>>).page
+export const successOf = ({ status, returns, method }: AnyOperation): number =>
+  status ?? (returns === nothing ? 204 : method === 'POST' ? 201 : 200)

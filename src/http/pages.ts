@@ -1,0 +1,106 @@
+import { Type as t, type TObject } from 'typebox'
+import type { Listed } from '../db/statement.ts'
+import type { Keyset, PageRequest } from './operation.ts'
+import { noKeyset } from './problems.ts'
+import { oneOf } from './schema.ts'
+
+const SIZE = 20
+const MOST = 100
+
+/** The parameters every list takes. Pages and sizes out of range are brought into it, unless `strict`. */
+export const pageParams = (strict: boolean): TObject => {
+  const positive = strict ? { minimum: 1 } : {}
+  return t.Object({
+    page: t.Optional(t.Integer({ default: 1, ...positive })),
+    per_page: t.Optional(t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) })),
+    pagination: t.Optional(oneOf(['legacy', 'keyset', 'none'])),
+    cursor: t.Optional(t.String({ maxLength: 2_000 })),
+  })
+}
+
+/** Throws a Problem when the list has no keyset form and is asked for one. */
+export function readPage(params: Record<string, unknown>, keyset: boolean): PageRequest {
+  const {
+    page,
+    per_page: perPage,
+    pagination,
+    cursor,
+  } = params as {
+    page: number
+    per_page: number
+    pagination?: string
+    cursor?: string
+  }
+  if (pagination === 'keyset' && !keyset) throw noKeyset()
+  const size = perPage < 1 ? SIZE : Math.min(perPage, MOST)
+  const number = Math.min(Math.max(page, 1), Math.floor(Number.MAX_SAFE_INTEGER / MOST))
+  return {
+    number,
+    size,
+    offset: (number - 1) * size,
+    cursor: pagination === 'keyset' ? (cursor ?? '') : undefined,
+  }
+}
+
+/** Where a list stands: the configured external address with the request's path, and the query it came with. */
+export interface Place {
+  readonly address: string
+  readonly query: string
+}
+
+/** The published headers of one page; `x-total` and friends only while the total is known. */
+export function pageHeaders(
+  place: Place,
+  page: PageRequest,
+  result: Listed<unknown> | Keyset<unknown>,
+): Record<string, string> {
+  const rest = otherParams(place.query)
+  const link = (changes: Record<string, string>, rel: string): string =>
+    `<${place.address}?${query({ ...rest, ...changes })}>; rel="${rel}"`
+  if ('next' in result) {
+    const { next } = result
+    const keep = { pagination: 'keyset', per_page: String(page.size) }
+    return next === undefined ? {} : { link: link({ ...keep, cursor: next }, 'next') }
+  }
+  const { total, items } = result
+  const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.size))
+  const prev = page.number > 1 ? page.number - 1 : undefined
+  const more = last === undefined ? items.length === page.size : page.number < last
+  const next = more ? page.number + 1 : undefined
+  const at = (number: number, rel: string): string =>
+    link({ page: String(number), per_page: String(page.size) }, rel)
+  return {
+    link: [
+      ...(prev === undefined ? [] : [at(prev, 'prev')]),
+      ...(next === undefined ? [] : [at(next, 'next')]),
+      at(1, 'first'),
+      ...(last === undefined ? [] : [at(last, 'last')]),
+    ].join(', '),
+    'x-page': String(page.number),
+    'x-per-page': String(page.size),
+    'x-next-page': next === undefined ? '' : String(next),
+    'x-prev-page': prev === undefined ? '' : String(prev),
+    ...(total !== undefined && { 'x-total': String(total), 'x-total-pages': String(last) }),
+  }
+}
+
+// What a link must not carry on: where it points is its own, and a token stays with its sender.
+const DROPPED = new Set(['page', 'per_page', 'cursor', 'private_token', 'access_token', 'job_token', 'sudo'])
+
+function otherParams(text: string): Record<string, string | string[]> {
+  const rest: Record<string, string | string[]> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (DROPPED.has(name)) continue
+    const here = rest[name]
+    rest[name] = here === undefined ? value : [here, value].flat()
+  }
+  return rest
+}
+
+const query = (params: Record<string, string | string[]>): string =>
+  Object.keys(params)
+    .sort()
+    .flatMap((name) =>
+      [params[name] ?? []].flat().map((value) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
+    )
+    .join('&')

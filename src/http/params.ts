@@ -1,0 +1,211 @@
+import type { TSchema } from 'typebox'
+import { Repeated, type Tree, type Value } from './forms.ts'
+import { badParams } from './problems.ts'
+
+/** The part of JSON Schema that parameters use. */
+interface ParamSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly not?: { readonly const: unknown }
+  readonly items?: ParamSchema
+  readonly commas?: boolean
+  readonly properties?: Readonly<Record<string, ParamSchema>>
+  readonly required?: readonly string[]
+  readonly default?: unknown
+  readonly atLeastOne?: readonly string[]
+  readonly exactlyOne?: readonly string[]
+}
+
+/** Reads one value: returns it in the declared type, undefined where there is none, or reports faults. */
+type Read = (value: Value | undefined, name: string, faults: string[]) => unknown
+
+const INVALID = 'is invalid'
+const NOT_LISTED = 'does not have a valid value'
+
+/**
+ * Compiles the reader of an operation's parameters. The reader gives exactly what `schema` declares, converted
+ * from text where need be, and throws one Problem that names every fault in the order of declaration.
+ */
+export function compileReader(schema: TSchema | undefined): (raw: Tree) => Record<string, unknown> {
+  const read = object(schema ?? {}, (_, name) => name)
+  return (raw) => {
+    const faults: string[] = []
+    const values = read(raw, '', faults) as Record<string, unknown>
+    if (faults.length > 0) throw badParams(faults)
+    return values
+  }
+}
+
+/** Compiles the reader of one path parameter. */
+export function compileOne(schema: TSchema, name: string): (value: string) => unknown {
+  const read = reader(schema)
+  return (value) => {
+    const faults: string[] = []
+    const result = read(value, name, faults)
+    if (faults.length > 0 || result === undefined) throw badParams([faults[0] ?? `${name} ${INVALID}`])
+    return result
+  }
+}
+
+function object(schema: ParamSchema, nameOf: (parent: string, name: string) => string): Read {
+  const required = new Set(schema.required)
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+    name,
+    read: reader(field),
+    required: required.has(name),
+    fallback: field.default,
+  }))
+  return (value, parent, faults) => {
+    if (!isTree(value)) return void faults.push(`${parent} ${INVALID}`)
+    const values: Record<string, unknown> = {}
+    for (const field of fields) {
+      const name = nameOf(parent, field.name)
+      const given = Object.hasOwn(value, field.name) ? value[field.name] : undefined
+      const before = faults.length
+      const result = given === undefined ? undefined : field.read(given, name, faults)
+      if (result !== undefined) values[field.name] = result
+      else if (faults.length > before) continue
+      else if (field.fallback !== undefined) values[field.name] = field.fallback
+      else if (field.required)
+        faults.push(`${name} ${given === undefined || given === null ? 'is missing' : INVALID}`)
+    }
+    together(schema, value, faults)
+    return values
+  }
+}
+
+function together({ atLeastOne, exactlyOne }: ParamSchema, value: Tree, faults: string[]): void {
+  const given = (names: readonly string[]): number =>
+    names.filter((name) => Object.hasOwn(value, name)).length
+  if (atLeastOne && given(atLeastOne) === 0)
+    faults.push(`${atLeastOne.join(', ')} are missing, at least one parameter must be provided`)
+  if (exactlyOne && given(exactlyOne) === 0)
+    faults.push(`${exactlyOne.join(', ')} are missing, exactly one parameter must be provided`)
+  if (exactlyOne && given(exactlyOne) > 1) faults.push(`${exactlyOne.join(', ')} are mutually exclusive`)
+}
+
+function reader(schema: ParamSchema): Read {
+  const types = [schema.type ?? []].flat()
+  const type = types.find((each) => each !== 'null')
+  const read = byType(schema, type)
+  const keepsNull = types.includes('null')
+  const list = type === 'array'
+  return (given, name, faults) => {
+    const value = given instanceof Repeated && !list ? given.at(-1) : given
+    if (value === null) return keepsNull ? null : undefined
+    return read(value, name, faults)
+  }
+}
+
+function byType(schema: ParamSchema, type: string | undefined): Read {
+  switch (type) {
+    case 'string':
+      return schema.enum ? choice(schema.enum) : string(schema)
+    case 'integer':
+    case 'number':
+      return number(schema, type === 'integer')
+    case 'boolean':
+      return boolean
+    case 'array':
+      return array(schema)
+    case 'object':
+      return schema.properties ? object(schema, (parent, name) => `${parent}[${name}]`) : tree
+    default:
+      throw new Error(`no parameter can be of type ${String(schema.type)}`)
+  }
+}
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const tree: Read = (value, name, faults) => (isTree(value) ? value : void faults.push(`${name} ${INVALID}`))
+
+function choice(values: readonly unknown[]): Read {
+  return (value, name, faults) => {
+    if (values.includes(value)) return value
+    if (typeof value === 'number' && values.includes(String(value))) return String(value)
+    return void faults.push(`${name} ${NOT_LISTED}`)
+  }
+}
+
+function string(schema: ParamSchema): Read {
+  const { minLength = 0, maxLength = Infinity } = schema
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u')
+  const wellFormed = schema.format === undefined ? () => true : formats[schema.format]
+  if (wellFormed === undefined) throw new Error(`no parameter has the format ${schema.format}`)
+  return (value, name, faults) => {
+    if (value === undefined || typeof value === 'object') return void faults.push(`${name} ${INVALID}`)
+    const text = String(value)
+    // PostgreSQL stores neither NUL nor half a surrogate pair, and nobody means them.
+    if (text.includes('\0') || !text.isWellFormed()) return void faults.push(`${name} ${INVALID}`)
+    if (schema.format !== undefined && text === '') return undefined
+    if (minLength > 0 && text.trim() === '') return void faults.push(`${name} is empty`)
+    if (text.length > maxLength)
+      return void faults.push(`${name} is expected to have length less than or equal to ${maxLength}`)
+    if (!wellFormed(text) || pattern?.test(text) === false) return void faults.push(`${name} ${INVALID}`)
+    return text
+  }
+}
+
+const formats: Readonly<Record<string, (text: string) => boolean>> = {
+  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
+  'date-time': (text) =>
+    /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i.test(text) &&
+    !Number.isNaN(Date.parse(text)) &&
+    isDay(text.slice(0, 10)),
+}
+
+/** False for the 30th of February, which Date would move into March. */
+const isDay = (text: string): boolean => {
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+function number(schema: ParamSchema, whole: boolean): Read {
+  const { minimum = -Infinity, maximum = Infinity } = schema
+  const form = whole ? /^\s*[+-]?\d+\s*$/ : /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
+  return (value, name, faults) => {
+    if (typeof value === 'string' && value.trim() === '') return undefined
+    const result = typeof value === 'string' && form.test(value) ? Number(value) : value
+    if (typeof result !== 'number' || !(whole ? Number.isSafeInteger(result) : Number.isFinite(result)))
+      return void faults.push(`${name} ${INVALID}`)
+    if (schema.not?.const === result) return void faults.push(`${name} has a value not allowed`)
+    if (result < minimum || result > maximum) return void faults.push(`${name} ${NOT_LISTED}`)
+    return result
+  }
+}
+
+const booleans = new Map<string, boolean>([
+  ...['true', 't', '1', 'on'].map((word) => [word, true] as const),
+  ...['false', 'f', '0', 'off'].map((word) => [word, false] as const),
+])
+
+const boolean: Read = (value, name, faults) => {
+  if (typeof value === 'boolean') return value
+  if (value === '') return undefined
+  const scalar = typeof value === 'string' || typeof value === 'number'
+  return (
+    (scalar ? booleans.get(String(value).toLowerCase()) : undefined) ?? void faults.push(`${name} ${INVALID}`)
+  )
+}
+
+function array({ items = {}, commas = false }: ParamSchema): Read {
+  const read = reader(items)
+  const nested = [items.type].flat().includes('object')
+  return (value, name, faults) => {
+    const list =
+      commas && typeof value === 'string' ? value.split(',').filter((one) => one.trim() !== '') : value
+    if (!Array.isArray(list)) return void faults.push(`${name} ${INVALID}`)
+    if (nested) return list.map((item: Value, i) => read(item, `${name}[${i}]`, faults))
+    const before = faults.length
+    const result = list.map((item: Value) => read(item, name, faults)).filter((item) => item !== undefined)
+    if (faults.length > before + 1) faults.splice(before + 1)
+    return result
+  }
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { isAway, isBusy } from '../db/client.ts'
+import { readBody } from './body.ts'
+import type { Actor } from './operation.ts'
+import {
+  Problem,
+  badBody,
+  badUrl,
+  bodyTooLarge,
+  conflict,
+  internalError,
+  noRoute,
+  oldVersion,
+  problemDetails,
+  unavailable,
+  unsupportedEncoding,
+} from './problems.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    actor: Actor | null
+  }
+  interface FastifyContextConfig {
+    /** The name of the operation that a route serves, for logs and metrics. */
+    readonly operation?: string
+  }
+}
+
+export interface ServerOptions {
+  readonly logger: FastifyBaseLogger
+  /** Bytes of a request body. */
+  readonly bodyLimit?: number
+  /** Milliseconds a client may take to send its headers, and the whole request. */
+  readonly headersTimeout?: number
+  readonly requestTimeout?: number
+  /** Called once for each answer, with its duration in milliseconds. */
+  readonly onAnswer?: (operation: string, method: string, status: number, duration: number) => void
+}
+
+const MB = 1024 * 1024
+
+/** An HTTP server with everything that holds for all routes: limits, error shapes, headers, one log line each. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    bodyLimit: options.bodyLimit ?? MB,
+    requestTimeout: options.requestTimeout ?? 60_000,
+    http: { headersTimeout: options.headersTimeout ?? 15_000, connectionsCheckingInterval: 1_000 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => void refuse(request, reply as FastifyReply, badUrl()),
+    clientErrorHandler: answerBrokenRequest,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: 4_096,
+      // Read where it is needed, by our own reader, which knows what the operation declares.
+      querystringParser: (text) => ({ text }),
+    },
+  })
+  app.decorateRequest('actor', null)
+  takeBodies(app)
+  addHeaders(app)
+  addLog(app, options.onAnswer)
+  app.setErrorHandler(async (error: FastifyError, request, reply) =>
+    refuse(request, reply, problemOf(error, request)),
+  )
+  app.setNotFoundHandler(async (request, reply) =>
+    refuse(request, reply, request.url.startsWith('/api/v3') ? oldVersion() : noRoute()),
+  )
+  return app
+}
+
+function addHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({
+      'x-request-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      vary: 'Origin',
+    })
+  })
+}
+
+function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const operation = request.routeOptions.config?.operation ?? 'none'
+    const ms = Math.round(reply.elapsedTime * 1000) / 1000
+    onAnswer?.(operation, request.method, reply.statusCode, ms)
+    const path = request.raw.url?.split('?', 1)[0]
+    const user = request.actor?.id
+    request.log.info({
+      operation,
+      method: request.method,
+      path,
+      status: reply.statusCode,
+      ms,
+      user,
+      ip: request.ip,
+    })
+  })
+}
+
+function takeBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const encoding = request.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
+    return readBody(bytes, request.headers['content-type'])
+  })
+}
+
+function problemOf(error: FastifyError, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error
+  if (isAway(error)) {
+    request.log.warn({ err: error }, 'the database is away')
+    return unavailable()
+  }
+  if (isBusy(error)) return conflict('409 Conflict: Resource lock')
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
+  if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
+    return badBody()
+  request.log.error({ err: error }, 'an operation failed')
+  return internalError()
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  reply.code(problem.status).headers(problem.headers)
+  const wantsDetails = request.headers.accept?.includes('application/problem+json') ?? false
+  const [type, body] = wantsDetails
+    ? ['application/problem+json', problemDetails(problem, `urn:uuid:${request.id}`)]
+    : ['application/json', problem.body]
+  return reply.header('content-type', type).send(Buffer.from(JSON.stringify(body)))
+}
+
+/** What never became a request: the answer is written to the socket, which is then closed. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const status =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? '408 Request Timeout'
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? '431 Request Header Fields Too Large'
+        : '400 Bad Request'
+  const body = JSON.stringify({ error: status })
+  if (socket.writable)
+    socket.write(
+      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    )
+  socket.destroySoon()
+}

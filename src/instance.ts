@@ -1,0 +1,14 @@
+import type { Vault } from './access/secrets.ts'
+import type { Config } from './config.ts'
+import type { Settings } from './core/settings.ts'
+import type { Db } from './db/client.ts'
+import type { Git } from './git/git.ts'
+
+/** What one running server or worker has, built once by `app.ts` and within reach of every request. */
+export interface Instance {
+  readonly config: Config
+  readonly db: Db
+  readonly git: Git
+  readonly settings: Settings
+  readonly vault: Vault
+}

@@ -1,0 +1,28 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { statement, type Slots } from '../db/statement.ts'
+import type { Instance } from '../instance.ts'
+
+/** Work that is done after the request that caused it, again until it succeeds. It may run twice: it must not mind. */
+export interface Job<Payload extends object> {
+  readonly name: string
+  readonly run: (instance: Instance, payload: Payload) => Promise<void>
+}
+export type AnyJob = Job<never>
+
+const addJob = statement(
+  (p: Slots<{ name: string; payload: string; key: string | null }>) => sql`
+    select graphile_worker.add_job(${p.name}, ${p.payload}::json, job_key => ${p.key}, max_attempts => 12)`,
+)
+
+/**
+ * Asks for a job. Inside a transaction the job lives or dies with it. Jobs with the same `key` that still wait are one.
+ */
+export async function enqueue<Payload extends object>(
+  db: Db,
+  job: Job<Payload>,
+  payload: Payload,
+  key?: string,
+): Promise<void> {
+  await db.run(addJob, { name: job.name, payload: JSON.stringify(payload), key: key ?? null })
+}

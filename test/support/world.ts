@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { pino } from 'pino'
+import { createApp, openInstance, type AppOptions, type Opened } from '../../src/app.ts'
+import { readConfig, type Config } from '../../src/config.ts'
+import { createTestDatabase } from './database.ts'
+import { createMakers, type Makers, type Someone } from './makers.ts'
+
+export interface World {
+  readonly app: FastifyInstance
+  readonly opened: Opened
+  readonly make: Makers
+  readonly config: Config
+  /** Calls the interface below `/api/v4`. `as` is who calls, nobody when left out. */
+  readonly call: (method: Method, path: string, options?: CallOptions) => Promise<Answered>
+  readonly get: (path: string, as?: Someone) => Promise<Answered>
+  /** The statements sent while `work` ran. */
+  readonly statements: (work: () => Promise<unknown>) => Promise<string[]>
+  readonly logs: string[]
+  close(): Promise<void>
+}
+type Method = NonNullable<InjectOptions['method']>
+
+export interface CallOptions {
+  readonly as?: Someone | undefined
+  readonly query?: Record<string, string | string[]>
+  readonly body?: object | string
+  readonly headers?: Record<string, string>
+}
+export interface Answered {
+  readonly status: number
+  readonly body: unknown
+  readonly text: string
+  readonly headers: LightMyRequestResponse['headers']
+}
+
+interface WorldOptions {
+  readonly env?: Record<string, string>
+  readonly server?: Partial<Omit<AppOptions, 'log'>>
+}
+
+/** A whole instance on a database and a data directory of its own, with its server in reach of `inject`. */
+export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): Promise<World> {
+  const database = await createTestDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-world-'))
+  const config = readConfig({
+    PATH: process.env['PATH'],
+    DATABASE_URL: database.url,
+    GUILDHALL_DATA_DIR: dataDir,
+    GUILDHALL_URL: 'https://guild.example',
+    ...env,
+  })
+  const logs: string[] = []
+  const sent: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
+  const opened = await openInstance(config, { log, onStatement: (name) => void sent.push(name) })
+  const { app } = createApp(opened, { log, checkAnswers: true, ...server })
+  await app.ready()
+  const call = callOf(app)
+  return {
+    app,
+    opened,
+    config,
+    logs,
+    make: createMakers(opened.instance),
+    call,
+    get: (path, as) => call('GET', path, { as }),
+    statements: async (work) => {
+      const before = sent.length
+      await work()
+      return sent.slice(before)
+    },
+    close: async () => {
+      await app.close()
+      await opened.close()
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const callOf =
+  (app: FastifyInstance): World['call'] =>
+  async (method, path, { as, query, body, headers } = {}) => {
+    const response = await app.inject({
+      method,
+      url: `/api/v4${path}`,
+      ...(query && { query }),
+      ...(body !== undefined && { payload: body }),
+      headers: { ...(as && { 'private-token': as.token }), ...headers },
+    })
+    return {
+      status: response.statusCode,
+      body: response.body === '' ? undefined : parse(response.body),
+      text: response.body,
+      headers: response.headers,
+    }
+  }
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
