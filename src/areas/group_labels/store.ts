@@ -78,23 +78,26 @@ type ListSlots = { readonly [Name in keyof ListValues]: RawBuilder<ListValues[Na
 
 const groupsOf = (p: ListSlots, { ancestors, descendants }: Reach): RawBuilder<unknown> => {
   const line = sql`select unnest(${p.line}::bigint[])`
-  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]`
+  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]`
   if (descendants) return ancestors ? sql`${below} union ${line}` : below
-  return ancestors ? line : sql`select ${p.group_id}`
+  return ancestors ? line : sql`select ${p.group_id}::bigint`
 }
 
-/** From each group or project its labels in order, and only as far as the page reaches; then merged. */
+/**
+ * From each group or project its labels in order, and only as far as the page reaches. Just what orders them, so that
+ * skipping to a late page is a walk along an index.
+ */
 function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawBuilder<unknown>[] {
   const search = shape.search
     ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})`
     : sql``
   const groups = sql`
     select l.* from (${groupsOf(p, shape)}) as home (id),
-           lateral (select l.* from labels l where l.group_id = home.id ${search} ${cut}) l`
+           lateral (select l.id, l.title from labels l where l.group_id = home.id ${search} ${cut}) l`
   const projects = sql`
     select l.* from (${groupsOf(p, { ...shape, ancestors: false })}) as home (id)
       join projects p on p.namespace_id = home.id join namespaces n on n.id = p.namespace_id,
-           lateral (select l.* from labels l where l.project_id = p.id ${search} ${cut}) l
+           lateral (select l.id, l.title from labels l where l.project_id = p.id ${search} ${cut}) l
      where ${seesProject(p, shape.everything)}`
   return shape.projects ? [groups, projects] : [groups]
 }
@@ -102,8 +105,9 @@ function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawB
 const list = statements<ListShape, ListValues, Paged<LabelForCaller>>((p, shape) => {
   const reach = sql`order by l.title, l.id limit ${p.limit}::bigint + ${p.offset}::bigint`
   const rows = sql`
-    select l.* from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
-     order by l.title, l.id limit ${p.limit} offset ${p.offset}`
+    select l.* from (select l.id from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
+                      order by l.title, l.id limit ${p.limit} offset ${p.offset}) chosen
+      join labels l on l.id = chosen.id`
   const matches = sql.join(
     sources(p, shape, sql``).map((source) => sql`select from (${source}) l`),
     sql` union all `,
