@@ -59,6 +59,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     http: { headersTimeout: options.headersTimeout ?? 15_000, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // A request may name a server before its path. What it names is not this server's address, and may hold a password.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\w+:\/\/[^/?#]*\/?/, '/'),
     frameworkErrors: (_error, request, reply) => void refuse(request, reply as FastifyReply, badUrl()),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: {
@@ -122,6 +124,8 @@ function takeBodies(app: FastifyInstance): void {
 
 function problemOf(error: FastifyError, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
+  // The caller went away while sending the body: nobody hears the answer, and the database has no part in it.
+  if (error === request.raw.errored) return badBody()
   if (isAway(error)) {
     request.log.warn({ err: error }, 'the database is away')
     return unavailable()

@@ -80,7 +80,7 @@ const groupsOf = (p: ListSlots, { ancestors, descendants }: Reach): RawBuilder<u
   const line = sql`select unnest(${p.line}::bigint[])`
   const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]`
   if (descendants) return ancestors ? sql`${below} union ${line}` : below
-  return ancestors ? line : sql`select ${p.group_id}`
+  return ancestors ? line : sql`select ${p.group_id}::bigint`
 }
 
 /** From each group or project its labels in order, and only as far as the page reaches; then merged. */
