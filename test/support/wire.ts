@@ -58,3 +58,6 @@ export const request = (line: string, headers: Readonly<Record<string, string>> 
     '',
     body,
   ].join('\r\n')
+
+/** What follows the head of the first answer. */
+export const bodyOf = ({ text }: Heard): string => text.slice(text.indexOf('\r\n\r\n') + 4)
