@@ -61,7 +61,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     // A request may name a server before its path. What it names is not this server's address, and may hold a password.
     rewriteUrl: ({ url = '/' }) => url.replace(/^\w+:\/\/[^/?#]*\/?/, '/'),
-    frameworkErrors: (_error, request, reply) => void refuse(request, reply as FastifyReply, badUrl()),
+    // These come before the hooks, so the headers of every answer are added here.
+    frameworkErrors: (_error, request, reply) =>
+      void refuse(request, (reply as FastifyReply).headers(standingHeaders(request)), badUrl()),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -85,14 +87,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({
-      'x-request-id': request.id,
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
-      vary: 'Origin',
-    })
+    reply.headers(standingHeaders(request))
   })
 }
+
+const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
+  'x-request-id': id,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+  vary: 'Origin',
+})
 
 function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {
   app.addHook('onResponse', async (request, reply) => {
