@@ -38,6 +38,8 @@ export interface Gate<
   readonly kind: Kind
   readonly param?: Param
   readonly type?: TSchema
+  /** The name under which a record that it loads stands in the context. */
+  readonly as?: string
   readonly along?: Along
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
@@ -83,6 +85,7 @@ export function loads<
     kind: 'loads',
     param: gate.param,
     type: gate.type,
+    as: gate.as,
     says: gate.says,
     ...(gate.along && { along: gate.along }),
     refuses: gate.missing ?? noSuchRecord,
