@@ -84,8 +84,8 @@ interface Wanted {
 }
 
 function scopeOf(actor: Context['actor'], wanted: Wanted): ListShape['scope'] {
-  if (actor === null) return 'visible'
   if (wanted.owned) return 'owned'
+  if (actor === null) return 'visible'
   if (wanted.min_access_level !== undefined) return 'role'
   if (wanted.all_available ?? actor.admin) return actor.admin ? 'all' : 'visible'
   return 'member'
@@ -98,7 +98,7 @@ function keysetOf(
 ): { name: string; id: number } | undefined {
   if (actor !== null) return undefined
   if (page.cursor === undefined) {
-    if (page.offset > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
+    if (page.number * page.size > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
     return undefined
   }
   if (order_by !== 'name' || sort !== 'asc') throw noKeyset()
