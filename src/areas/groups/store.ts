@@ -165,7 +165,7 @@ const shares = statements<
     select n.id as group_id, n.name as group_name, n.full_path as group_full_path,
            l.group_access::int as group_access_level, l.expires_at
       from group_group_links l join namespaces n on n.id = l.shared_with_group_id
-     where l.shared_group_id = ${p.group_id}
+     where l.shared_group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today())
        and ${everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
      order by l.id`,
 )
