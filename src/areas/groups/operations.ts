@@ -181,7 +181,7 @@ export const listGroupProjects = operation({
     const { db, actor, group, params, page } = ctx
     const admin = actor?.admin === true
     const search = params.search ?? ''
-    const role = params.owned ? ROLES.owner : params.min_access_level
+    const role = params.owned ? ROLES.owner : actor ? params.min_access_level : undefined
     const found = await listProjects(
       db,
       actor,
