@@ -22,7 +22,6 @@ async function paths(query: Record<string, string>, as?: Someone): Promise<unkno
   return found
 }
 
-/** Three groups whose paths share a word, one of each visibility. */
 async function threeGroups(word: string): Promise<Namespace[]> {
   const groups: Namespace[] = []
   for (const visibility of VISIBILITIES)
