@@ -78,9 +78,9 @@ type ListSlots = { readonly [Name in keyof ListValues]: RawBuilder<ListValues[Na
 
 const groupsOf = (p: ListSlots, { ancestors, descendants }: Reach): RawBuilder<unknown> => {
   const line = sql`select unnest(${p.line}::bigint[])`
-  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]`
+  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]`
   if (descendants) return ancestors ? sql`${below} union ${line}` : below
-  return ancestors ? line : sql`select ${p.group_id}`
+  return ancestors ? line : sql`select ${p.group_id}::bigint`
 }
 
 /** From each group or project its labels in order, and only as far as the page reaches; then merged. */
