@@ -162,6 +162,9 @@ async function createWithSource(
 /** git's own first complaint says more than the status it ended with. */
 function importFailure(error: GitError): Refusal {
   if (error.fault === 'aborted') return new Refusal('the import was given up; nothing of it was kept')
-  const said = /^(?:fatal|error|remote): (.+)$/m.exec(error.stderr)?.[1]
-  return new Refusal(`the import failed: ${said ?? error.message}`)
+  // What complains is the reason; what the other side says besides is mostly its progress.
+  const said = [...error.stderr.matchAll(/^(?:remote: )?(?:fatal|error|ERROR): (.+)$/gm)].map(
+    ([, line]) => line,
+  )
+  return new Refusal(`the import failed: ${said.length > 0 ? said.slice(-3).join('; ') : error.message}`)
 }
