@@ -7,7 +7,12 @@ export interface Tree {
 export type Value = string | number | boolean | null | Tree | readonly Value[]
 
 /** `x=1&x=2`: the last one for who asks for one value, all of them for who asks for a list. */
-export class Repeated extends Array<Value> {}
+export class Repeated extends Array<Value> {
+  /** What is derived from it is a plain list. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+}
 
 const DEPTH = 32
 const NAMES = 50_000
