@@ -87,15 +87,11 @@ export function createApp(
   const metrics = createMetrics(client)
   const app = createServer({ logger: log, onAnswer: metrics.onAnswer, ...options })
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
-  const signIn = createSignIn(instance)
-  const admit = createLimiter(instance.settings)
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,
-    signIn: async (visit) => {
-      const visitor = await signIn(visit)
-      return { ...visitor, headers: await admit(visitor.actor, visit.ip) }
-    },
+    signIn: createSignIn(instance),
+    admit: createLimiter(instance.settings),
   })
   const { drain } = mountHealth(app, client, metrics)
   mountDocs(app, served, config)

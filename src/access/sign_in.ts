@@ -7,6 +7,7 @@ import type { Visit, Visitor } from '../http/dispatch.ts'
 import type { Tree } from '../http/forms.ts'
 import type { Actor, Along } from '../http/operation.ts'
 import {
+  badParams,
   expiredToken,
   forbidden,
   impersonationDisabled,
@@ -113,9 +114,10 @@ export function createSignIn({
 
 /** Whom the caller wants to act as: an id or a user name. */
 function sudoOf({ headers, sent }: Visit): string | undefined {
-  const given = headers['sudo'] ?? sent['sudo']
+  const given = headers['sudo'] ?? sent['sudo'] ?? undefined
   if (given === undefined || typeof given === 'string') return given
-  return typeof given === 'number' ? String(given) : ''
+  if (typeof given !== 'number') throw badParams(['sudo is invalid'])
+  return String(given)
 }
 
 function checkScope(scopes: readonly string[], method: string): void {
@@ -140,7 +142,7 @@ async function impersonate(db: Db, { actor, scopes, as, visit }: Sudo): Promise<
     : await enter(db, 'username', as.replaceAll('\0', ''), visit.along)
   const other = actorOf(row)
   if (other === null) throw notFound(`User with ID or username '${as}'`)
-  return { actor: other, along: foundIn(row) }
+  return { actor: other, owner: actor, along: foundIn(row) }
 }
 
 async function enter(db: Db, who: Shape['who'], key: Values['who'], along: Visit['along']): Promise<Row> {
@@ -179,13 +181,11 @@ const actorOf = (row: Row): Actor | null =>
  * published. A token of a wrong form is still a token, and so a refusal.
  */
 function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
-  const given =
-    sent['private_token'] ??
-    headers['private-token'] ??
-    headers['job-token'] ??
-    sent['job_token'] ??
-    bearer(headers.authorization) ??
-    sent['access_token']
+  const own = sent['private_token'] ?? headers['private-token']
+  // No operation takes a job's token yet, and no other kind is taken for one.
+  const job = headers['job-token'] ?? sent['job_token'] ?? undefined
+  if (own === undefined && job !== undefined) throw unauthorized()
+  const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
   if (given === undefined) return undefined
   if (typeof given !== 'string' || given === '') throw unauthorized()
   return given

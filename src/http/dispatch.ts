@@ -1,25 +1,24 @@
-import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import { Type as t, type TObject, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Type as t, type TObject } from 'typebox'
+import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
+import { compileAnswer, writer } from './answers.ts'
 import { emptyTree, parseForm, type Tree } from './forms.ts'
 import {
   Answer,
   gatesOf,
   pageOptionsOf,
-  successOf,
   type Actor,
   type Along,
   type AnyGate,
   type Context,
   type NamedOperation,
 } from './operation.ts'
-import { pageHeaders, pageParams, readPage } from './pages.ts'
+import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
-import { badParams, methodNotAllowed } from './problems.ts'
+import { compilePrecondition, type Represent } from './precondition.ts'
+import { Problem, badParams, methodNotAllowed } from './problems.ts'
 
 export interface Visit {
   readonly method: string
@@ -32,15 +31,17 @@ export interface Visit {
 }
 export interface Visitor {
   readonly actor: Actor | null
+  /** Whose token it is, when that is not the actor. */
+  readonly owner?: Actor
   readonly along: unknown
-  /** Headers that every answer to this visitor carries. */
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Surroundings {
   readonly instance: Instance
   /** Tells who is calling. Throws the published Problem for a token that will not do. */
   readonly signIn: (visit: Visit) => Promise<Visitor>
+  /** Counts a request and gives the headers that its answer carries. Throws the published Problem for one too many. */
+  readonly admit: (owner: Actor | null, ip: string) => Promise<Record<string, string>>
   /** Holds every answer against its schema: for tests; production only filters. */
   readonly checkAnswers: boolean
 }
@@ -54,12 +55,13 @@ export function mount(
   operations: readonly NamedOperation[],
   surroundings: Surroundings,
 ): void {
+  const reads = new Map(operations.flatMap((op) => (op.method === 'GET' ? [[op.path, op]] : [])))
   for (const op of operations)
     app.route({
       method: op.method,
       url: prefix + op.path,
       config: { operation: op.name },
-      handler: compile(op, surroundings),
+      handler: compile(op, surroundings, reads.get(op.path)),
     })
   for (const [path, methods] of methodsByPath(operations)) {
     const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort().join(', ')
@@ -88,46 +90,83 @@ function methodsByPath(operations: readonly NamedOperation[]): Map<string, Set<s
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 type PathParams = Readonly<Record<string, string>>
 
-/** What happens here, in this order, happens to every request. */
-function compile(op: NamedOperation, { instance, signIn, checkAnswers }: Surroundings): Handler {
-  const first = compileGates(op.first ?? [])
-  const gates = compileGates(op.gates)
-  const beside = gatesOf(op).find((gate) => gate.along !== undefined)
-  const read = compileParams(op)
+/** What happens here, in this order, happens to every request. `read` is the GET of the same path. */
+function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
+  const { instance, signIn } = around
+  const alongOf = compileAlong(op)
+  const enter = compileEntry(op)
+  const represent = read && compileRepresent(read, around)
   const run = compileHandle(op)
-  const answer = compileAnswer(op, checkAnswers)
-  const page = pageOptionsOf(op.returns)
+  const answer = compileAnswer(op, around.checkAnswers)
 
   return async (request, reply) => {
     const path = request.params as PathParams
     const query = (request.query as { text: string }).text
     const sent = Object.assign(parseForm(query), request.body)
-    const along = beside?.along && beside.param && { kind: beside.along, ref: readRef(path, beside.param) }
-    const visit = {
-      method: request.method,
-      headers: request.headers,
-      sent,
-      ip: request.ip,
-      along: along || undefined,
-    }
-    const visitor = await signIn(visit)
-    if (visitor.headers) reply.headers(visitor.headers)
+    const { method, headers, ip } = request
+    const visit = { method, headers, sent, ip, along: alongOf(path) }
+    const visitor = await signIn(visit).catch(async (refusal: unknown) => {
+      if (refusal instanceof Problem) reply.headers(await around.admit(null, ip))
+      throw refusal
+    })
+    reply.headers(await around.admit(visitor.owner ?? visitor.actor, ip))
     request.actor = visitor.actor
 
-    const ctx = Object.assign(Object.create(null) as object, instance, {
-      actor: visitor.actor,
-      along: visitor.along,
-      now: new Date(),
-      header: (name: string) => headerOf(request.headers, name),
-    }) as Context & Record<string, unknown>
+    const ctx = contextOf(instance, visitor, headers)
+    await enter(ctx, sent, path)
+    const result = await run(ctx, instance, represent && ((db) => represent(db, visit, path)))
+    return answer(request, reply, result, { ctx, query })
+  }
+}
+
+/** The record to read in the same round trip as the token. */
+function compileAlong(op: NamedOperation): (path: PathParams) => Visit['along'] {
+  const beside = gatesOf(op).find((gate) => gate.along !== undefined)
+  const { along: kind, param } = beside ?? {}
+  if (kind === undefined || param === undefined) return () => undefined
+  return (path) => ({ kind, ref: readRef(path, param) })
+}
+
+type AnyContext = Context & Record<string, unknown>
+
+const contextOf = (instance: Instance, visitor: Visitor, headers: IncomingHttpHeaders): AnyContext =>
+  Object.assign(Object.create(null) as object, instance, {
+    actor: visitor.actor,
+    along: visitor.along,
+    now: new Date(),
+    header: (name: string) => headerOf(headers, name),
+  }) as AnyContext
+
+/** All that stands before the handler: gates, parameters, gates. */
+function compileEntry(op: NamedOperation): (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void> {
+  const first = compileGates(op.first ?? [])
+  const gates = compileGates(op.gates)
+  const read = compileParams(op)
+  const page = pageOptionsOf(op.returns)
+  return async (ctx, sent, path) => {
     await walk(first, ctx, path)
     const params = read(sent, path)
     if (page) ctx['page'] = readPage(params, page.keyset)
     ctx['params'] = params
     await walk(gates, ctx, path)
+  }
+}
 
-    const result = await run(ctx, instance)
-    return answer(request, reply, result, { ctx, query })
+/** Reads what a GET with the same parameters answers the same caller, all of it anew. */
+function compileRepresent(
+  op: NamedOperation,
+  { instance, signIn, checkAnswers }: Surroundings,
+): (db: Db, visit: Visit, path: PathParams) => Promise<string | undefined> {
+  const alongOf = compileAlong(op)
+  const enter = compileEntry(op)
+  const write = writer(op.name, op.returns, checkAnswers)
+  return async (db, visit, path) => {
+    const visitor = await signIn({ ...visit, along: alongOf(path) })
+    const ctx = contextOf({ ...instance, db }, visitor, visit.headers)
+    await enter(ctx, visit.sent, path)
+    const result = await op.handle(ctx as never)
+    if (result instanceof Answer) return undefined
+    return write(pageOptionsOf(op.returns) ? (result as { items: unknown }).items : result)
   }
 }
 
@@ -196,70 +235,15 @@ const withPage = (declared: TObject | undefined, page: TObject): TObject => {
   return t.Object({ ...properties, ...page.properties }, options)
 }
 
+type Run = (ctx: Context, instance: Instance, represent: Represent | undefined) => Promise<unknown>
+
 /** A write runs in one transaction: all it does, jobs included, or nothing. */
-function compileHandle(op: NamedOperation): (ctx: Context, instance: Instance) => Promise<unknown> {
+function compileHandle(op: NamedOperation): Run {
   if (op.method === 'GET') return (ctx) => op.handle(ctx as never)
-  return (ctx, instance) => instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
-}
-
-type Send = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: unknown,
-  around: { readonly ctx: Context; readonly query: string },
-) => FastifyReply
-
-function compileAnswer(op: NamedOperation, checkAnswers: boolean): Send {
-  const paged = pageOptionsOf(op.returns) !== undefined
-  const success = successOf(op)
-  const writers = new Map<number, (body: unknown) => string>()
-  const schemaOf = (status: number): TSchema | null | undefined =>
-    status === success ? op.returns : op.also?.[status]
-  const writerOf = (status: number): ((body: unknown) => string) => {
-    const known = writers.get(status)
-    if (known) return known
-    const schema = schemaOf(status)
-    if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
-    const made = writer(op.name, schema, checkAnswers)
-    writers.set(status, made)
-    return made
-  }
-  return (request, reply, result, { ctx, query }) => {
-    const { status, body } = result instanceof Answer ? result : new Answer(success, result)
-    if (status === 204 || schemaOf(status) === null) return reply.code(status).send()
-    let items = body
-    if (paged) {
-      const { page, config } = ctx as Context & { page: Parameters<typeof pageHeaders>[1] }
-      const place = { address: config.url + (request.raw.url ?? '').split('?', 1)[0], query }
-      const list = body as Parameters<typeof pageHeaders>[2]
-      reply.headers(pageHeaders(place, page, list))
-      items = list.items
-    }
-    return sendJson(request, reply, status, writerOf(status)(items))
-  }
-}
-
-function writer(name: string, schema: TSchema, checkAnswers: boolean): (body: unknown) => string {
-  const write = fastJson(schema as Parameters<typeof fastJson>[0])
-  if (!checkAnswers) return write
-  const validator = Compile(schema)
-  return (body) => {
-    if (validator.Check(body)) return write(body)
-    const faults = validator.Errors(body).map((e) => `${e.instancePath} ${e.message}`)
-    throw new Error(`${name} does not answer what it declares: ${faults.join(', ')}`)
-  }
-}
-
-/** Sends JSON text; a GET that the caller already has, by its `If-None-Match`, is 304. */
-function sendJson(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {
-  reply.header('content-type', 'application/json')
-  if (status === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const tag = hash('sha1', text, 'base64url')
-    reply.header('etag', `W/"${tag}"`)
-    const seen = request.headers['if-none-match']
-    if (seen !== undefined && (seen.trim() === '*' || seen.includes(`"${tag}"`)))
-      return reply.code(304).removeHeader('content-type').send()
-  }
-  // Bytes, not text: to text the framework would add a charset, and clients compare the content type to the letter.
-  return reply.code(status).send(Buffer.from(text))
+  const precondition = op.method === 'POST' ? undefined : compilePrecondition(op)
+  return (ctx, instance, represent) =>
+    instance.db.transaction(async (db) => {
+      await precondition?.(db, ctx, represent)
+      return op.handle(Object.assign(ctx, { db }) as never)
+    })
 }

@@ -69,7 +69,9 @@ type Node = Tree | Value[]
 function intoTree(at: Tree, name: string, next: string | undefined, fresh: () => Value): Node {
   const here = at[name]
   if (next === undefined) {
-    at[name] = here === undefined ? fresh() : new Repeated().concat(here, fresh())
+    if (here === undefined) at[name] = fresh()
+    else if (here instanceof Repeated) here.push(fresh())
+    else at[name] = Repeated.from<Value>([here, fresh()].flat())
     return at
   }
   if (here !== undefined && Array.isArray(here) === (next === '') && typeof here === 'object')

@@ -38,9 +38,13 @@ export interface Gate<
   readonly kind: Kind
   readonly param?: Param
   readonly type?: TSchema
+  /** The name under which a record that it loads stands in the context. */
+  readonly as?: string
   readonly along?: Along
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
+  /** The least access level, on gates that a role opens. */
+  readonly level?: number
   readonly says: string
   readonly refuses: () => Problem
   readonly pass: (ctx: Context & Needs, param: never) => Promise<Gives | undefined> | Gives | undefined
@@ -81,6 +85,7 @@ export function loads<
     kind: 'loads',
     param: gate.param,
     type: gate.type,
+    as: gate.as,
     says: gate.says,
     ...(gate.along && { along: gate.along }),
     refuses: gate.missing ?? noSuchRecord,
@@ -93,6 +98,7 @@ export function loads<
 
 interface Condition<Needs extends object> {
   readonly tier?: string
+  readonly level?: number
   readonly says: string
   readonly refuses: () => Problem
   readonly holds: (ctx: Context & Needs) => boolean

@@ -161,10 +161,10 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
     isDay(text.slice(0, 10)),
 }
 
-/** False for the 30th of February, which Date would move into March. */
+/** False for the 30th of February, which Date would move into March, and for the year 0, which PostgreSQL has not. */
 const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && !text.startsWith('0000')
 }
 
 function number(schema: ParamSchema, whole: boolean): Read {

@@ -59,7 +59,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     http: { headersTimeout: options.headersTimeout ?? 15_000, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => void refuse(request, reply as FastifyReply, badUrl()),
+    // A request may name a server before its path. What it names is not this server's address, and may hold a password.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\w+:\/\/[^/?#]*\/?/, '/'),
+    // These come before the hooks, so the headers of every answer are added here.
+    frameworkErrors: (_error, request, reply) =>
+      void refuse(request, (reply as FastifyReply).headers(standingHeaders(request)), badUrl()),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -83,14 +87,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({
-      'x-request-id': request.id,
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
-      vary: 'Origin',
-    })
+    reply.headers(standingHeaders(request))
   })
 }
+
+const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
+  'x-request-id': id,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+  vary: 'Origin',
+})
 
 function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {
   app.addHook('onResponse', async (request, reply) => {
@@ -122,6 +128,8 @@ function takeBodies(app: FastifyInstance): void {
 
 function problemOf(error: FastifyError, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
+  // The caller went away while sending the body: nobody hears the answer, and the database has no part in it.
+  if (error === request.raw.errored) return badBody()
   if (isAway(error)) {
     request.log.warn({ err: error }, 'the database is away')
     return unavailable()

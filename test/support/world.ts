@@ -36,7 +36,7 @@ export interface Answered {
   readonly headers: LightMyRequestResponse['headers']
 }
 
-interface WorldOptions {
+export interface WorldOptions {
   readonly env?: Record<string, string>
   readonly server?: Partial<Omit<AppOptions, 'log'>>
 }

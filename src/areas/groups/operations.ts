@@ -13,7 +13,9 @@ import { readCursor, writeCursor } from './rules.ts'
 import { listGroups as findGroups, listShares, type ListShape } from './store.ts'
 
 const visibility = t.Optional(oneOf(['private', 'internal', 'public']))
-const level = t.Optional(t.Integer({ description: 'The least access level the caller must hold' }))
+const level = t.Optional(
+  t.Integer({ minimum: 0, maximum: ROLES.owner, description: 'The least access level the caller must hold' }),
+)
 const DEEPEST = 50_000
 const MOST_PROJECTS = 100
 
@@ -84,8 +86,8 @@ interface Wanted {
 }
 
 function scopeOf(actor: Context['actor'], wanted: Wanted): ListShape['scope'] {
-  if (actor === null) return 'visible'
   if (wanted.owned) return 'owned'
+  if (actor === null) return 'visible'
   if (wanted.min_access_level !== undefined) return 'role'
   if (wanted.all_available ?? actor.admin) return actor.admin ? 'all' : 'visible'
   return 'member'
@@ -98,7 +100,7 @@ function keysetOf(
 ): { name: string; id: number } | undefined {
   if (actor !== null) return undefined
   if (page.cursor === undefined) {
-    if (page.offset > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
+    if (page.number * page.size > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
     return undefined
   }
   if (order_by !== 'name' || sort !== 'asc') throw noKeyset()
@@ -181,7 +183,7 @@ export const listGroupProjects = operation({
     const { db, actor, group, params, page } = ctx
     const admin = actor?.admin === true
     const search = params.search ?? ''
-    const role = params.owned ? ROLES.owner : params.min_access_level
+    const role = params.owned ? ROLES.owner : actor ? params.min_access_level : undefined
     const found = await listProjects(
       db,
       actor,

@@ -1,0 +1,70 @@
+import fastJson from 'fast-json-stringify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { names, tagOf } from './etags.ts'
+import { Answer, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
+import { pageHeaders } from './pages.ts'
+
+type Send = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: unknown,
+  around: { readonly ctx: Context; readonly query: string },
+) => FastifyReply
+
+/** Makes the function that sends what a handler returned, as its operation declares. */
+export function compileAnswer(op: NamedOperation, checkAnswers: boolean): Send {
+  const paged = pageOptionsOf(op.returns) !== undefined
+  const success = successOf(op)
+  const writers = new Map<number, (body: unknown) => string>()
+  const schemaOf = (status: number): TSchema | null | undefined =>
+    status === success ? op.returns : op.also?.[status]
+  const writerOf = (status: number): ((body: unknown) => string) => {
+    const known = writers.get(status)
+    if (known) return known
+    const schema = schemaOf(status)
+    if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
+    const made = writer(op.name, schema, checkAnswers)
+    writers.set(status, made)
+    return made
+  }
+  return (request, reply, result, { ctx, query }) => {
+    const { status, body } = result instanceof Answer ? result : new Answer(success, result)
+    if (status === 204 || schemaOf(status) === null) return reply.code(status).send()
+    let items = body
+    if (paged) {
+      const { page, config } = ctx as Context & { page: Parameters<typeof pageHeaders>[1] }
+      const place = { address: config.url + (request.raw.url ?? '').split('?', 1)[0], query }
+      const list = body as Parameters<typeof pageHeaders>[2]
+      reply.headers(pageHeaders(place, page, list))
+      items = list.items
+    }
+    return sendJson(request, reply, status, writerOf(status)(items))
+  }
+}
+
+/** Makes the function that turns an answer into text by its schema; with `checkAnswers` it throws where they differ. */
+export function writer(name: string, schema: TSchema, checkAnswers: boolean): (body: unknown) => string {
+  const write = fastJson(schema as Parameters<typeof fastJson>[0])
+  if (!checkAnswers) return write
+  const validator = Compile(schema)
+  return (body) => {
+    if (validator.Check(body)) return write(body)
+    const faults = validator.Errors(body).map((e) => `${e.instancePath} ${e.message}`)
+    throw new Error(`${name} does not answer what it declares: ${faults.join(', ')}`)
+  }
+}
+
+/** Sends JSON text; a GET that the caller already has, by its `If-None-Match`, is 304. */
+function sendJson(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {
+  reply.header('content-type', 'application/json')
+  if (status === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
+    const tag = tagOf(text)
+    reply.header('etag', `W/"${tag}"`)
+    const seen = request.headers['if-none-match']
+    if (seen !== undefined && names(seen, tag)) return reply.code(304).removeHeader('content-type').send()
+  }
+  // Bytes, not text: to text the framework would add a charset, and clients compare the content type to the letter.
+  return reply.code(status).send(Buffer.from(text))
+}

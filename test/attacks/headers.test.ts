@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Someone } from '../support/makers.ts'
+import { contents, makeLabel, sharedWorld } from '../support/stand.ts'
+import { bodyOf, listen, request, speak, type Heard } from '../support/wire.ts'
+
+let port: number
+let owner: Someone
+let group: { id: number }
+
+const world = sharedWorld(async (here) => {
+  group = await here.make.group({ visibility: 'public', path: 'open' })
+  owner = await here.make.memberOf('owner', { group })
+  await here.make.project({ group: await here.make.group({ path: 'second', visibility: 'public' }) })
+  await makeLabel(here, group, owner)
+  port = await listen(here.app)
+})
+
+const headerOf = ({ text }: Heard, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*)\r$`, 'im').exec(text.split('\r\n\r\n', 1)[0] + '\r')?.[1]
+const hasNot = (heard: Heard, text: string): void =>
+  assert.ok(!heard.text.toLowerCase().includes(text.toLowerCase()), heard.text)
+
+suite('addresses that the service writes', () => {
+  const links = '<https://guild.example/api/v4/groups?page=2&per_page=1>; rel="next"'
+
+  // A link built from what the caller says of the server leads the next reader, or a cache, elsewhere.
+  for (const [what, text] of [
+    ['Host', 'GET /api/v4/groups?per_page=1 HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n'],
+    ['X-Forwarded-Host', request('GET /api/v4/groups?per_page=1', { 'X-Forwarded-Host': 'evil.test' })],
+    ['Forwarded', request('GET /api/v4/groups?per_page=1', { Forwarded: 'host=evil.test;proto=gopher' })],
+    ['X-Forwarded-Proto', request('GET /api/v4/groups?per_page=1', { 'X-Forwarded-Proto': 'evil.test' })],
+    ['the address itself', request('GET http://evil.test/api/v4/groups?per_page=1')],
+    [
+      'the address itself, with a password',
+      request('GET https://user:evil.test@evil.test:81/api/v4/groups?per_page=1'),
+    ],
+  ] as const)
+    test(`GEN-22: ${what} names no server in links`, async () => {
+      const heard = await speak(port, text)
+      assert.deepEqual(heard.statuses, [200], heard.text)
+      assert.ok(headerOf(heard, 'link')?.startsWith(links), heard.text)
+      hasNot(heard, 'evil')
+      hasNot(heard, 'gopher')
+    })
+  test('GEN-22: what an address names beside its path is in no log line', () => {
+    assert.ok(world().logs.some((line) => line.includes('"path":"/api/v4/groups"')))
+    assert.deepEqual(
+      world().logs.filter((line) => line.includes('evil')),
+      [],
+    )
+  })
+  test('GEN-22: records carry the configured address', async () => {
+    const answer = await world().call('GET', `/groups/${group.id}`, { headers: { host: 'evil.test' } })
+    assert.equal((answer.body as { web_url: string }).web_url, 'https://guild.example/groups/open')
+  })
+
+  // A line end in an echoed value begins a header of the attacker's own.
+  test('GEN-24: CR LF in a query comes back encoded', async () => {
+    const heard = await speak(
+      port,
+      request('GET /api/v4/groups?per_page=1&x=%0d%0aSet-Cookie:a=b%0d%0a%0d%0a<script>'),
+    )
+    assert.deepEqual(heard.statuses, [200])
+    assert.equal(
+      headerOf(heard, 'link')?.split(', ')[0],
+      '<https://guild.example/api/v4/groups?page=2&per_page=1&x=%0D%0ASet-Cookie%3Aa%3Db%0D%0A%0D%0A%3Cscript%3E>; rel="next"',
+    )
+    assert.equal(headerOf(heard, 'set-cookie'), undefined)
+  })
+  test('GEN-24: CR LF in a path comes back nowhere', async () => {
+    const heard = await speak(port, request('GET /api/v4/groups/open%0d%0aSet-Cookie:a=b/projects'))
+    assert.deepEqual([heard.statuses, bodyOf(heard)], [[404], '{"message":"404 Group Not Found"}'])
+    hasNot(heard, 'set-cookie')
+  })
+  test('GEN-24: a link cannot be ended from inside', async () => {
+    const heard = await speak(
+      port,
+      request('GET /api/v4/groups?per_page=1&a>;rel="next",<https://evil.test=1'),
+    )
+    assert.ok(
+      headerOf(heard, 'link')?.includes('a%3E%3Brel=%22next%22%2C%3Chttps%3A%2F%2Fevil.test%3D1&'),
+      heard.text,
+    )
+  })
+})
+
+suite('browsers', () => {
+  // A page elsewhere calls the interface with the visitor's cookies.
+  for (const origin of ['null', 'https://evil.test', 'https://guild.example'])
+    test(`GEN-32: origin ${origin} is given no credentials`, async () => {
+      for (const verb of ['GET', 'OPTIONS']) {
+        const headers = { Origin: origin, Cookie: 'session=1', 'Access-Control-Request-Method': 'POST' }
+        const heard = await speak(port, request(`${verb} /api/v4/groups`, headers))
+        hasNot(heard, 'access-control-')
+        assert.equal(headerOf(heard, 'vary'), 'Origin')
+      }
+    })
+
+  // A form on another site can send these without asking.
+  for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=b', 'text/plain'])
+    test(`GEN-31: a cookie is no sign-in, for a form of ${type.split(';')[0]} either`, async () => {
+      const before = await contents(world())
+      const body = type.startsWith('multi')
+        ? '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nx\r\n--b--\r\n'
+        : 'name=x&color=red'
+      const answer = await world().call('POST', `/groups/${group.id}/labels`, {
+        body,
+        headers: {
+          'content-type': type,
+          cookie: `_session=1; private_token=${owner.token}; PRIVATE-TOKEN=${owner.token}`,
+          origin: 'https://evil.test',
+        },
+      })
+      assert.equal(answer.status, type === 'text/plain' ? 415 : 401)
+      assert.equal(await contents(world()), before)
+    })
+  test('GEN-34: no answer sets a cookie', async () => {
+    for (const path of ['/groups', `/groups/${group.id}`, '/groups/none', '/namespaces', '/nothing'])
+      assert.equal((await world().get(path)).headers['set-cookie'], undefined, path)
+  })
+  test('every answer says what it is, and that it is no frame', async () => {
+    const paths = [
+      '/api/v4/groups',
+      '/api/v4/groups/none',
+      '/api/v4/namespaces',
+      '/nothing',
+      '/api/v4/groups/%ff',
+      '/api/v3',
+    ]
+    for (const path of paths) {
+      const { headers } = await world().app.inject(path)
+      assert.equal(headers['content-type'], 'application/json', path)
+      assert.equal(headers['x-content-type-options'], 'nosniff', path)
+      assert.equal(headers['x-frame-options'], 'SAMEORIGIN', path)
+      assert.match(String(headers['x-request-id']), /^[\da-f-]{36}$/, path)
+    }
+  })
+})
+
+suite('conditional reads', () => {
+  const path = '/groups/open?with_projects=false'
+  const read = async (tag?: string): Promise<{ status: number; text: string; etag: string | undefined }> => {
+    const { status, text, headers } = await world().call('GET', path, {
+      headers: tag === undefined ? {} : { 'if-none-match': tag },
+    })
+    return { status, text, etag: headers['etag'] as string | undefined }
+  }
+
+  // Lists of tags are walked once for each request.
+  test('GEN-36: 304 by any of many tags, weak or strong, and by *', async () => {
+    const { etag = '' } = await read()
+    assert.match(etag, /^W\/"[\w-]+"$/)
+    const many = Array.from({ length: 2_000 }, (_, i) => `"${i}"`).join(', ')
+    for (const tag of [
+      etag,
+      etag.slice(2),
+      '*',
+      ' * ',
+      `${many}, ${etag}`,
+      `${etag},${many}`,
+      `"a", W/"b", ${etag.slice(2)}`,
+    ])
+      assert.deepEqual(await read(tag), { status: 304, text: '', etag }, tag.slice(-50))
+  })
+  test('GEN-36: 200 by none of many tags, nor by a part of the right one', async () => {
+    const { etag = '', text } = await read()
+    const inner = etag.slice(3, -1)
+    for (const tag of [
+      '',
+      '"x"',
+      'W/""',
+      inner,
+      `"${inner}`,
+      `${inner}"`,
+      `"${inner.slice(1)}"`,
+      `"${inner}x"`,
+      '**',
+      Array.from({ length: 2_000 }, () => '""').join(','),
+    ])
+      assert.deepEqual(await read(tag), { status: 200, text, etag }, tag.slice(-50))
+  })
+  test('GEN-36: 10,000 tags are more than a request may carry', async () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `"${i}"`).join(',')
+    const heard = await speak(port, request(`GET /api/v4${path}`, { 'If-None-Match': many }))
+    assert.deepEqual(heard.statuses, [431])
+  })
+  test('GEN-36: callers who see different things get different tags', async () => {
+    const { etag } = await read()
+    const own = await world().get(path, owner)
+    assert.notEqual(own.headers['etag'], etag)
+    const answer = await world().call('GET', path, { as: owner, headers: { 'if-none-match': String(etag) } })
+    assert.equal(answer.status, 200)
+  })
+})
+
+suite('doors beside the interface', () => {
+  // Numbers about the process tell a stranger who else is there.
+  test('GEN-30: metrics are for the machine itself', async () => {
+    const from = async (remoteAddress: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await world().app.inject({ url: '/-/metrics', remoteAddress, headers })).statusCode
+    assert.equal(await from('127.0.0.1'), 200)
+    assert.equal(await from('192.0.2.1'), 404)
+    assert.equal(await from('192.0.2.1', { 'x-forwarded-for': '127.0.0.1' }), 404)
+    assert.equal(await from('127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }), 404)
+    assert.equal(await from('127.0.0.1', { forwarded: 'for=192.0.2.1' }), 404)
+  })
+  test('GEN-30: a stranger hears whether the server lives, and no more', async () => {
+    for (const path of ['/-/liveness', '/-/readiness']) {
+      const answer = await world().app.inject({ url: path, remoteAddress: '192.0.2.1' })
+      assert.deepEqual([answer.statusCode, answer.body], [200, '{"status":"ok"}'])
+    }
+    for (const path of [
+      '/metrics',
+      '/debug',
+      '/debug/pprof',
+      '/health',
+      '/.env',
+      '/.git/config',
+      '/server-status',
+      '/-/',
+      '/-/jobs',
+    ])
+      assert.equal((await world().app.inject(path)).body, '{"error":"404 Not Found"}', path)
+  })
+})

@@ -1,0 +1,67 @@
+import { after, before } from 'node:test'
+import type { Namespace, Project } from '../../src/db/schema.ts'
+import type { Someone } from './makers.ts'
+import { openWorld, type Answered, type World, type WorldOptions } from './world.ts'
+
+/** Opens one world for all tests of a file and closes it after them; `get` may be called inside tests only. */
+export function sharedWorld(
+  prepare: (world: World) => Promise<void> = async () => {},
+  options?: WorldOptions,
+): () => World {
+  let world: World | undefined
+  before(async () => {
+    world = await openWorld(options)
+    await prepare(world)
+  })
+  after(() => world?.close())
+  return () => {
+    if (world === undefined) throw new Error('the world is not open yet')
+    return world
+  }
+}
+
+/** A database's contents as one text, but for the moment a token was last used: what must not change did not. */
+export async function contents({ opened }: World): Promise<string> {
+  const { pool } = opened.client
+  const tables = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
+  )
+  const parts = await Promise.all(
+    tables.rows.map(async ({ name }) => {
+      const rows = await pool.query<{ row: string }>(
+        `select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t order by 1`,
+      )
+      return `${name}\n${rows.rows.map(({ row }) => row).join('\n')}`
+    }),
+  )
+  return parts.join('\n\n')
+}
+
+/** The rows of a statement, for what no operation shows. */
+export const rows = async (world: World, text: string): Promise<Record<string, unknown>[]> =>
+  (await world.opened.client.pool.query<Record<string, unknown>>(text)).rows
+
+/** A label, made through the interface. */
+export async function makeLabel(
+  world: World,
+  group: Pick<Namespace, 'id'>,
+  as: Someone,
+  name = 'bug',
+): Promise<{ id: number; name: string; color: string }> {
+  const answer = await world.call('POST', `/groups/${group.id}/labels`, {
+    as,
+    body: { name, color: '#112233' },
+  })
+  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
+  return answer.body as { id: number; name: string; color: string }
+}
+
+/** Everything a caller can tell two answers apart by. */
+export function visible({ status, text, headers }: Answered): object {
+  const { 'x-request-id': _id, date: _date, ...rest } = headers
+  return { status, text, headers: rest }
+}
+
+/** The address of a project's parts. */
+export const projectPath = (project: Pick<Project, 'id'>, rest = ''): string =>
+  `/projects/${project.id}${rest}`
