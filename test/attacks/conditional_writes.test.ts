@@ -64,7 +64,9 @@ suite('writes with If-Match', () => {
     for (const { status, body } of answers)
       if (status !== 200) assert.deepEqual([status, body], [412, failed])
     const kept = await rows(world(), `select description from labels where title = 'crowd'`)
-    assert.deepEqual(kept, [{ description: (through[0]?.body as { description: string }).description }])
+    assert.deepEqual(kept, [
+      { description: (through[0]?.body as { description?: string } | undefined)?.description },
+    ])
   })
   test('GEN-37: of a writer and a remover at once one gets through', async () => {
     const { path, etag } = await label('fought over')

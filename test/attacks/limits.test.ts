@@ -90,10 +90,9 @@ suite('request rates', () => {
     const create = (i: number): Promise<Answered> =>
       world().call('POST', `/groups/${group.id}/labels`, { as: user, body: { name: `l${i}`, color: 'red' } })
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(i)))
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [
-      ...Array(6).fill(201),
-      ...Array(6).fill(429),
-    ])
+    const written = answers.filter(({ status }) => status === 201)
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.deepEqual([written.length, refused.length], [6, 6])
     const kept = await world().opened.client.pool.query('select title from labels where group_id = $1', [
       group.id,
     ])

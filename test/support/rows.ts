@@ -18,3 +18,8 @@ export async function rowOf<Row extends QueryResultRow>(
   if (row === undefined || more.length > 0) throw new Error(`not one row: ${text}`)
   return row
 }
+
+/** Notes that a user's tokens were used just now. A stale one is touched beside its first requests, nobody knows when. */
+export const freshenTokens = async (world: World, user: { readonly id: number }): Promise<void> => {
+  await rowsOf(world, 'update personal_access_tokens set last_used_at = now() where user_id = $1', [user.id])
+}

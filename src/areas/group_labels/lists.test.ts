@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeIssue, makeLabel, makeMergeRequest } from '../../../test/support/label_makers.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { rowsOf } from '../../../test/support/rows.ts'
+import { freshenTokens, rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
 let world: World
@@ -152,7 +152,7 @@ test('a list costs two statements, for one label as for a hundred with everythin
   const group = await world.make.group()
   const member = await world.make.memberOf('reporter', { group })
   const label = await makeLabel(world, { group })
-  await list(group, '', member)
+  await freshenTokens(world, member)
   const few = await world.statements(() => list(group, '', member))
   const project = await world.make.project({ group })
   await makeIssue(world, project, { label })

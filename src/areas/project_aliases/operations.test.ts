@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
-import { rowsOf } from '../../../test/support/rows.ts'
+import { freshenTokens, rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 import type { Project } from '../../db/schema.ts'
 
@@ -187,7 +187,7 @@ test('an alias does not stand in the place of a project id', async () => {
 
 test('a list costs two statements, for one alias as for a hundred', async () => {
   await makeAlias('only')
-  await world.get(PATH, admin)
+  await freshenTokens(world, admin)
   const few = await world.statements(() => world.get(PATH, admin))
   await world.make.sql(
     `insert into project_aliases (project_id, name) select ${project.id}, 'n' || n from generate_series(1, 99) n`,

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { pino } from 'pino'
+import { createApp, openInstance } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { serverPid } from '../support/embedded_fixtures.ts'
+import { createMakers, type Someone } from '../support/makers.ts'
+
+const UNAVAILABLE = '{"message":"503 Service Unavailable"}'
+
+/** A whole instance over the database inside, which a test may kill. */
+async function openInside(): Promise<{
+  app: FastifyInstance
+  dataDir: string
+  logs: string[]
+  user: Someone
+  path: string
+  title: () => Promise<LightMyRequestResponse>
+  close: () => Promise<void>
+}> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-away-'))
+  const logs: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
+  const config = readConfig({ PATH: process.env['PATH'], GUILDHALL_DATA_DIR: dataDir })
+  const opened = await openInstance(config, { log })
+  const { app } = createApp(opened, { log, checkAnswers: true })
+  const make = createMakers(opened.instance)
+  const group = await make.group()
+  const user = await make.memberOf('owner', { group })
+  const path = `/api/v4/groups/${group.id}/labels`
+  return {
+    app,
+    dataDir,
+    logs,
+    user,
+    path,
+    title: () => app.inject({ url: `${path}/kept`, headers: { 'private-token': user.token } }),
+    close: async () => {
+      await app.close()
+      await opened.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Asks until the answer has that status, for a while. */
+async function until(
+  status: number,
+  ask: () => Promise<LightMyRequestResponse>,
+): Promise<LightMyRequestResponse[]> {
+  const answers: LightMyRequestResponse[] = []
+  for (let i = 0; i < 6_000; i++) {
+    const answer = await ask()
+    answers.push(answer)
+    if (answer.statusCode === status) return answers
+    await sleep(5)
+  }
+  throw new Error(`no ${status} in ${answers.length} answers, the last ${answers.at(-1)?.body}`)
+}
+
+// The database is killed while twenty writes and reads are under way, as the kernel does when memory runs out.
+test('GEN-28: without its database the service is 503, and serves again when it is back', async (t) => {
+  const { app, dataDir, logs, user, path, title, close } = await openInside()
+  t.after(close)
+  const headers = { 'private-token': user.token }
+  const create = (name: string): Promise<LightMyRequestResponse> =>
+    app.inject({ method: 'POST', url: path, headers, payload: { name, color: '#112233' } })
+  assert.equal((await create('kept')).statusCode, 201)
+  const before = (await title()).json<object>()
+
+  const underWay = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? create(`w${i}`) : title()))
+  process.kill(serverPid(dataDir), 'SIGKILL')
+  const answers = [...(await Promise.all(underWay)), await title(), await create('lost')]
+  const refused = answers.filter(({ statusCode }) => statusCode >= 400)
+  assert.ok(refused.length > 0, 'somebody noticed')
+  for (const { statusCode, body, headers } of refused) {
+    assert.deepEqual([statusCode, body, headers['content-type']], [503, UNAVAILABLE, 'application/json'])
+    assert.match(String(headers['retry-after']), /^[1-9]\d*$/)
+  }
+
+  const waited = await until(200, title)
+  for (const { statusCode, body } of waited.slice(0, -1))
+    assert.deepEqual([statusCode, body], [503, UNAVAILABLE])
+  assert.deepEqual(waited.at(-1)?.json<object>(), before)
+  assert.equal((await until(201, () => create('after'))).at(-1)?.statusCode, 201)
+
+  // What was acknowledged is there, and nothing else but what was on its way when the answer was lost.
+  const list = await app.inject({ url: `${path}?per_page=100`, headers })
+  const kept = new Set(list.json<{ name: string }[]>().map(({ name }) => name))
+  answers.forEach(({ statusCode, body }) => {
+    if (statusCode === 201) assert.ok(kept.has((JSON.parse(body) as { name: string }).name))
+  })
+  assert.ok(kept.has('kept') && kept.has('after'))
+  assert.deepEqual(
+    logs.filter((line) => line.includes(user.token)),
+    [],
+  )
+  assert.deepEqual(
+    logs.filter((line) => (JSON.parse(line) as { level: number }).level >= 50),
+    [],
+  )
+})
+
+// Whoever spreads requests over several servers asks these two, and restarts what is not alive.
+test('GEN-28: readiness fails while the database is away, liveness does not', async (t) => {
+  const { app, dataDir, title, close } = await openInside()
+  t.after(close)
+  const pid = serverPid(dataDir)
+  process.kill(pid, 'SIGKILL')
+  const failing = await until(503, () => app.inject('/-/readiness'))
+  assert.equal(failing.at(-1)?.body, '{"status":"failed"}')
+  assert.equal(failing.at(-1)?.headers['retry-after'], '1')
+  assert.equal((await app.inject('/-/liveness')).body, '{"status":"ok"}')
+  assert.equal((await until(200, () => app.inject('/-/readiness'))).at(-1)?.body, '{"status":"ok"}')
+  assert.equal((await title()).statusCode, 404)
+})
