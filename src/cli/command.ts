@@ -22,9 +22,12 @@ export interface Cli {
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Logs go to standard error, one JSON line each, so that results and logs never mix. */
+/**
+ * Logs go to standard error, one JSON line each, so that results and logs never mix. Lines are written many at a time,
+ * a quarter of a second late at most, and all of them before the process ends.
+ */
 const logger = (level: LogLevel): Logger =>
-  pino({ level, base: null }, pino.destination({ fd: 2, sync: false }))
+  pino({ level, base: null }, pino.destination({ fd: 2, sync: false, minLength: 4_096, periodicFlush: 250 }))
 
 /** Runs `work` with the configuration, a log and the ways to tell a person something. */
 export async function act(

@@ -92,6 +92,12 @@ async function resolve(room: Room, gitDirectory: string, rev: string): Promise<s
   // As in git, a full hash is never a name, and a name goes before an abbreviation.
   if (isSha(hash)) return peel(room, gitDirectory, hash)
   const refs = refCandidates(rev)
+  // A full name nearly always means itself: one round of questions instead of two.
+  const [first, mistakable] =
+    refs[0] === rev
+      ? await Promise.all([peel(room, gitDirectory, rev), isMistakable(room, gitDirectory, rev)])
+      : []
+  if (first !== undefined && mistakable === false) return first
   const found = await Promise.all(refs.map((ref) => peel(room, gitDirectory, ref)))
   for (const [index, ref] of refs.entries()) {
     const sha = found[index]
