@@ -92,7 +92,7 @@ function orderOf(p: P, { order, descending, search }: ProjectShape): RawBuilder<
 function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<unknown> | undefined {
   if (!own) return undefined
   if (descendants)
-    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]
+    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]
     ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``})`
   return ancestors ? sql`n.id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
 }
