@@ -92,7 +92,7 @@ test('its errors carry what is wrong with a parameter, and with a record', async
       '{"ci_active_jobs":["must be greater than or equal to 0"]}',
     ],
     [
-      () => ApplicationPlanLimits.edit('nothing' as 'default', { ciActiveJobs: 1 }),
+      () => ApplicationPlanLimits.edit('nothing', { ciActiveJobs: 1 }),
       'plan_name does not have a valid value',
     ],
     [() => Commits.all(projectId, { refName: '--all' }), 'ref_name is invalid'],

@@ -56,10 +56,7 @@ export async function openHarbour(): Promise<Harbour> {
   const projectId = Number((await place.json(['project', 'create', ...args]))['id'])
   const tokens = { root: String(server.told['root_token']), ...made }
   const clientFor = (token?: string): Client =>
-    new Gitlab({ host: server.url, ...(token === undefined ? {} : { token }) } as {
-      host: string
-      token: string
-    })
+    new Gitlab({ host: server.url, ...(token === undefined ? {} : { token }) })
   return { place, server, source, groupId, projectId, tokens, clientFor, as: (who) => clientFor(tokens[who]) }
 }
 
