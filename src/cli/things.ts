@@ -55,7 +55,9 @@ const RANK: Readonly<Record<Visibility, number>> = { private: 0, internal: 1, pu
 
 function checkVisibility(parent: Namespace | undefined, wanted: Visibility): void {
   if (parent?.kind === 'group' && RANK[wanted] > RANK[parent.visibility])
-    throw new Refusal(`--visibility ${wanted} is not allowed in a ${parent.visibility} group`)
+    throw new Refusal(
+      `--visibility ${wanted} is not allowed in ${parent.full_path}, which is ${parent.visibility}`,
+    )
 }
 
 const pathTaken = (error: unknown): unknown =>

@@ -140,13 +140,17 @@ async function running(started: Started): Promise<Running> {
   }
 }
 
-export function killGroup(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+/** Signals one process, which may be gone already. */
+export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(-pid, signal)
+    process.kill(pid, signal)
   } catch {
-    // It is gone already.
+    // It is gone.
   }
 }
+
+/** The same for a started program and all of its process group, as a terminal does. */
+export const killGroup = (pid: number, signal?: NodeJS.Signals): void => killOne(-pid, signal)
 
 /** Polls until the condition holds, at most 30 s. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
