@@ -56,7 +56,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
 }
 
 async function asAdmin(connection: Connection, text: string): Promise<void> {
-  const client = new pg.Client(connection as pg.ClientConfig)
+  const client = new pg.Client(connection)
   await client.connect()
   try {
     await client.query(text)

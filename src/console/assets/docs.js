@@ -161,4 +161,4 @@ async function start() {
   applyFilter()
 }
 
-start()
+void start()
