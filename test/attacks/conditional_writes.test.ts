@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Someone } from '../support/makers.ts'
 import { contents, makeLabel, rows, sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
@@ -28,6 +30,18 @@ const tagOf = async (path: string, as = owner): Promise<string> =>
   String((await world().get(path, as)).headers['etag'])
 const put = (path: string, tag: string, body: object, as = owner): Promise<Answered> =>
   world().call('PUT', path, { as, body, headers: { 'if-match': tag } })
+
+/** Resolves when two connections of this database wait for a lock. */
+async function bothWait(pool: pg.Pool): Promise<void> {
+  for (let i = 0; i < 2_000; i++) {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (rowCount === 2) return
+    await sleep(5)
+  }
+  throw new Error('nobody waits')
+}
 
 suite('writes with If-Match', () => {
   test('GEN-37: the tag of the record as it stands lets a write through', async () => {
@@ -67,6 +81,22 @@ suite('writes with If-Match', () => {
     assert.deepEqual(kept, [
       { description: (through[0]?.body as { description?: string } | undefined)?.description },
     ])
+  })
+  // The same race, held still at its worst moment: one has looked and not yet written when the other looks.
+  test('GEN-37: who looks while another is about to write waits for that write', async () => {
+    const { path, etag } = await label('held')
+    const { pool } = world().opened.client
+    const holder = await pool.connect()
+    await holder.query(`begin; select from labels where title = 'held' for update`)
+    const editors = ['one', 'two'].map((description) => put(path, etag, { description }))
+    await bothWait(pool)
+    await holder.query('rollback')
+    holder.release()
+    const statuses = (await Promise.all(editors)).map(({ status }) => status)
+    assert.deepEqual(
+      statuses.toSorted((a, b) => a - b),
+      [200, 412],
+    )
   })
   test('GEN-37: of a writer and a remover at once one gets through', async () => {
     const { path, etag } = await label('fought over')
