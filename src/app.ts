@@ -14,6 +14,7 @@ import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
+import type { AnswerCheck } from './http/answers.ts'
 import { mount } from './http/dispatch.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import type { Instance } from './instance.ts'
@@ -75,13 +76,13 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
 
 export type AppOptions = Partial<Omit<ServerOptions, 'logger'>> & {
   readonly log: FastifyBaseLogger
-  readonly checkAnswers?: boolean
+  readonly checkAnswers?: AnswerCheck
 }
 
 /** The HTTP server over an instance, not yet listening. `draining` makes readiness fail. */
 export function createApp(
   { instance, client }: Pick<Opened, 'instance' | 'client'>,
-  { log, checkAnswers = false, ...options }: AppOptions,
+  { log, checkAnswers, ...options }: AppOptions,
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)

@@ -19,12 +19,32 @@ export interface Config {
   readonly offering: 'self-managed' | 'hosted'
   /** Which operations are served: all, or only those whose path the specification shows. */
   readonly contract: 'all' | 'specified'
-  readonly logLevel: string
+  /** Undefined: what each command finds fit. */
+  readonly logLevel: LogLevel | undefined
   /** Where programs such as git are looked for. */
   readonly path: string
 }
 
 export type Tier = 'free' | 'premium' | 'ultimate'
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Every variable that is read, for people. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  GUILDHALL_DATA_DIR: 'where everything is kept; without it, the folder data beside the program',
+  GUILDHALL_HOST: 'the address to listen on; 127.0.0.1, this machine only',
+  GUILDHALL_PORT: 'the port to listen on; 8080',
+  GUILDHALL_URL: 'what the outside calls the server; http://localhost:8080',
+  GUILDHALL_ROOT_TOKEN: "the administrator's token, instead of one made at the first start",
+  GUILDHALL_SECRET_FILE: 'the key of what is kept encrypted; secret in the data directory',
+  GUILDHALL_TIER: 'ultimate, premium or free',
+  GUILDHALL_OFFERING: 'self-managed or hosted',
+  GUILDHALL_CONTRACT: 'all, or specified for the operations whose path the specification shows',
+  DATABASE_URL: 'a PostgreSQL of your own; without it, one runs inside',
+  PG_BIN_DIR: 'the folder of other PostgreSQL programs to run inside',
+  LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info for serve and worker, warn for other commands`,
+}
 
 export class ConfigError extends Error {}
 
@@ -57,10 +77,17 @@ export function readConfig(env: Environment = process.env): Config {
     tier: one('GUILDHALL_TIER', ['ultimate', 'premium', 'free']),
     offering: one('GUILDHALL_OFFERING', ['self-managed', 'hosted']),
     contract: one('GUILDHALL_CONTRACT', ['all', 'specified']),
-    logLevel: one('LOG_LEVEL', ['info', 'fatal', 'error', 'warn', 'debug', 'trace', 'silent']),
+    logLevel: value('LOG_LEVEL') === undefined ? undefined : one('LOG_LEVEL', LOG_LEVELS),
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   }
 }
+
+/** The same with a port that was found free, where port 0 left the choice. */
+export const atPort = (config: Config, port: number): Config => ({
+  ...config,
+  port,
+  url: config.url.replace(/:0$/, `:${port}`),
+})
 
 // The value of these may be a secret, so the error does not repeat it.
 const wrong = (name: string, given: string | undefined, takes: string): ConfigError =>

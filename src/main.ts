@@ -1,27 +1,50 @@
-import { CommanderError, Command } from 'commander'
-import { Refusal } from './cli/command.ts'
+import { readFile } from 'node:fs/promises'
+import { Command, CommanderError } from 'commander'
+import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
-import { ConfigError } from './config.ts'
+import { VARIABLES } from './config.ts'
 
-const program = new Command('guildhall')
-  .description('Project collaboration on a server of your own')
-  .showHelpAfterError('(add --help for what there is)')
-  .exitOverride()
+/** What stands below the list of commands. */
+function afterword(): string {
+  const width = Math.max(...Object.keys(VARIABLES).map((name) => name.length))
+  const variables = Object.entries(VARIABLES).map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)
+  return `
+Begin with:
+  guildhall serve
+  guildhall demo                          in another window
+  guildhall user create --help            and so for every command
 
-addServe(program)
-addMigrate(program)
-addPeople(program)
-addThings(program)
-addSwitches(program)
-addDemo(program)
+Commands work beside a running server as well as alone.
+Exit status: 0 done, 1 refused or failed, 2 wrong words.
+
+Environment:
+${variables.join('\n')}`
+}
+
+async function buildProgram(): Promise<Command> {
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  const program = new Command('guildhall')
+  speak(program)
+  program
+    .description('Project collaboration on a server of your own')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this')
+    .showHelpAfterError('See guildhall --help.')
+    .addHelpText('after', afterword())
+  for (const add of [addServe, addMigrate, addPeople, addThings, addSwitches, addDemo]) add(program)
+  return program
+}
 
 /** Runs the command in `argv`; sets the exit status: 0 done, 1 refused or failed, 2 wrong words. */
 export async function main(argv: readonly string[]): Promise<void> {
+  const program = await buildProgram()
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -29,12 +52,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : 2
       return
     }
-    const known = error instanceof Refusal || error instanceof ConfigError
-    const text = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`guildhall: ${text}\n`)
-    if (!known && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
-      process.stderr.write(`${error.stack}\n`)
-    process.exitCode = 1
+    process.stderr.write(`guildhall: ${wordsFor(error)}\n`)
+    process.exitCode = error instanceof Misuse ? 2 : 1
   }
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
+import { build } from './support/program.ts'
 
 // Runs the test files named on the command line, or all, against one database server that all share.
 
@@ -17,6 +18,7 @@ const files = tree
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
 if (files.length === 0) throw new Error(`no test file matches ${wanted.join(' ')}`)
 
+if (files.some((file) => /^test\/(clients|scenarios)\//.test(file))) build()
 const server = await startTestServer()
 const child = spawn(
   process.execPath,

@@ -63,6 +63,7 @@ const words: Readonly<Record<number, string>> = Object.fromEntries(
 
 const inProject = (role: RoleName): Allows<{ project: Project }> =>
   allows({
+    level: ROLES[role],
     says: `at least ${words[ROLES[role]]} in the project`,
     refuses: forbidden,
     holds: ({ actor, project }: Has<{ project: Project }>) =>
@@ -70,6 +71,7 @@ const inProject = (role: RoleName): Allows<{ project: Project }> =>
   })
 const inGroup = (role: RoleName): Allows<{ group: Group }> =>
   allows({
+    level: ROLES[role],
     says: `at least ${words[ROLES[role]]} in the group`,
     refuses: forbidden,
     holds: ({ actor, group }: Has<{ group: Group }>) => actor?.admin === true || group.role >= ROLES[role],

@@ -1,10 +1,15 @@
-import type { Command } from 'commander'
+import { Help, type Command } from 'commander'
 import { pino, type Logger } from 'pino'
 import { openInstance, type Opened } from '../app.ts'
-import { readConfig, type Config } from '../config.ts'
+import { readConfig, type Config, type LogLevel } from '../config.ts'
+import { isAway } from '../db/client.ts'
+import { openProgress, type Progress } from './progress.ts'
 
-/** A refusal to tell a person on one line; the exit status is 1. */
+/** What the instance refuses, told on one line; the exit status is 1. */
 export class Refusal extends Error {}
+
+/** Words that are wrong whatever the instance holds; nothing was opened, and the exit status is 2. */
+export class Misuse extends Error {}
 
 export interface Cli {
   readonly config: Config
@@ -12,44 +17,103 @@ export interface Cli {
   /** Prints a result: `text` for people, `value` as one line of JSON with `--json`. */
   readonly say: (value: object, text: string) => void
   /** Shows how far a long work has come, on standard error, and nothing with `--json`. */
-  readonly progress: (text: string) => void
+  readonly progress: Progress
 }
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Logs go to standard error, one JSON line each, so that results and logs never mix. */
-const logger = (level: string): Logger =>
-  pino({ level, base: null }, pino.destination({ fd: 2, sync: false }))
+/**
+ * Logs go to standard error, one JSON line each, so that results and logs never mix. Lines are written many at a time,
+ * a quarter of a second late at most, and all of them before the process ends.
+ */
+const logger = (level: LogLevel): Logger =>
+  pino({ level, base: null }, pino.destination({ fd: 2, sync: false, minLength: 4_096, periodicFlush: 250 }))
 
-/** The environment of one command, from the process's own and the command's options. */
-export function openCli(options: Options, level?: string): Cli {
+/** Runs `work` with the configuration, a log and the ways to tell a person something. */
+export async function act(
+  options: Options,
+  level: LogLevel,
+  work: (cli: Cli) => Promise<void>,
+): Promise<void> {
   const config = readConfig()
+  const log = logger(config.logLevel ?? level)
   const json = options['json'] === true
-  return {
-    config,
-    log: logger(level ?? config.logLevel),
-    say: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
-    progress: (text) => {
-      if (json) return
-      process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${text}` : `${text}\n`)
-    },
+  const progress = openProgress(json ? undefined : process.stderr)
+  try {
+    await work({
+      config,
+      log,
+      say: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
+      progress,
+    })
+  } catch (error) {
+    progress.end()
+    if (!(error instanceof Refusal)) log.debug({ err: error }, 'the command failed')
+    throw error
   }
 }
 
 /** Runs `work` on the instance, beside a server that may be running, and closes it again. */
-export async function withInstance(
+export function withInstance(
   options: Options,
   work: (opened: Opened, cli: Cli) => Promise<void>,
 ): Promise<void> {
-  const cli = openCli(options, process.env['LOG_LEVEL'] ? undefined : 'warn')
-  const opened = await openInstance(cli.config, { log: cli.log, join: true })
-  try {
-    await work(opened, cli)
-  } finally {
-    await opened.close()
-  }
+  return act(options, 'warn', async (cli) => {
+    const opened = await openInstance(cli.config, { log: cli.log, join: true })
+    try {
+      await work(opened, cli)
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+/** What to tell a person of an error, without the name of the program. */
+export function wordsFor(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const text = error instanceof AggregateError ? error.errors.map(wordsFor).join(', ') : error.message
+  return isAway(error) ? `the database cannot be reached: ${text}` : text
+}
+
+const nameOf = (command: Command): string =>
+  command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name()
+
+/** Lets help and complaints of `program`, and of all that is added later, read as one voice. */
+export function speak(program: Command): void {
+  program.exitOverride().configureHelp({
+    // One screen shows every command there is, as it is typed.
+    visibleCommands: (command) =>
+      command.parent
+        ? Help.prototype.visibleCommands.call(new Help(), command)
+        : command.commands.flatMap((each) => (each.commands.length > 0 ? each.commands : [each])),
+    subcommandTerm: (command) =>
+      [nameOf(command).replace(/^\S+ /, ''), ...command.registeredArguments.map((a) => `<${a.name()}>`)].join(
+        ' ',
+      ),
+  })
+  program.configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, `${program.name()}: `)),
+  })
+}
+
+/** A word that only stands before others: `user` in `user create`. */
+export const family = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .helpCommand(false)
+    .showHelpAfterError(`See ${parent.name()} ${name} --help.`)
+
+interface Words {
+  readonly parent: Command
+  readonly name: string
+  readonly description: string
+  /** The heading under which the overview shows it. */
+  readonly under: string
 }
 
 /** A command that takes `--json` like all others. */
-export const command = (parent: Command, name: string, description: string): Command =>
-  parent.command(name).description(description).option('--json', 'print the result as JSON')
+export function command({ parent, name, description, under }: Words): Command {
+  const made = parent.command(name).description(description).helpGroup(`${under}:`)
+  return made.option('--json', 'print the result as JSON').showHelpAfterError(`See ${nameOf(made)} --help.`)
+}

@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
-import { SCOPES, create as createToken, makeToken } from '../access/tokens.ts'
+import { sql } from 'kysely'
+import { create as createToken, makeToken } from '../access/tokens.ts'
 import * as groups from '../core/groups.ts'
 import * as members from '../core/members.ts'
 import { ROLES, type RoleName } from '../core/roles.ts'
 import * as users from '../core/users.ts'
-import { q, statement, type Slots } from '../db/statement.ts'
 import type { Visibility } from '../db/schema.ts'
+import { q, statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
-import { Refusal, command, withInstance } from './command.ts'
-import { createGroup, createProject } from './things.ts'
+import { Refusal, command, withInstance, type Cli } from './command.ts'
+import { createGroup, createProject, importOption } from './things.ts'
+import { readAddress } from './words.ts'
 
 const PEOPLE = [
   ['mira', 'Mira Okafor'],
@@ -20,9 +22,11 @@ const GROUPS: readonly (readonly [string, string, Visibility])[] = [
   ['harbour/platform', 'Platform', 'public'],
   ['harbour/finance', 'Finance', 'private'],
 ]
+const IMPORTED = 'harbour/platform/gateway'
+// The one that may be imported comes first: when that fails there are no other repositories yet.
 const PROJECTS: readonly (readonly [string, string, Visibility])[] = [
+  [IMPORTED, 'Gateway', 'public'],
   ['harbour/website', 'Website', 'public'],
-  ['harbour/platform/gateway', 'Gateway', 'public'],
   ['harbour/finance/ledger', 'Ledger', 'private'],
 ]
 const ROLES_GIVEN: readonly (readonly [string, string, RoleName])[] = [
@@ -43,48 +47,61 @@ const insertLabel = statement(
       .insertInto('labels')
       .values({ group_id: p.group_id, title: p.title, color: p.color, description: p.description }),
 )
+const removeGroups = statement(
+  (p: Slots<{ id: number }>) => sql`delete from namespaces where traversal_ids @> array[${p.id}]::bigint[]`,
+)
+const removeUsers = statement(
+  (p: Slots<{ ids: number[] }>) => sql`delete from users where id = any(${p.ids}::bigint[])`,
+)
 
 export function addDemo(program: Command): void {
-  command(program, 'demo', 'fill the server with a small believable world to look at')
-    .option('--import <url-or-path>', 'the repository for harbour/platform/gateway')
+  command({
+    parent: program,
+    name: 'demo',
+    description: 'make a small believable world to look at',
+    under: 'Server',
+  })
+    .addOption(importOption(`the repository for ${IMPORTED}`))
     .action((options: { import?: string }) =>
       withInstance({ ...options }, async ({ instance }, cli) => {
-        if (await groups.findByPath(instance.db, 'harbour'))
-          throw new Refusal('the demo is there already: see group harbour')
-        await populate(instance)
-        for (const [path, name, visibility] of PROJECTS) {
-          const source = path.endsWith('gateway') && options.import ? { import: options.import } : {}
-          await createProject(instance, cli, { path, name, visibility, ...source })
-        }
-        const token = await tokenFor(instance, 'mira')
-        const url = instance.config.url
-        cli.say(
-          {
-            groups: GROUPS.map(([path]) => path),
-            projects: PROJECTS.map(([path]) => path),
-            user: 'mira',
-            token,
-          },
-          `Made ${GROUPS.length} groups, ${PROJECTS.length} projects, ${PEOPLE.length} people.\n\n` +
-            `  curl ${url}/api/v4/groups\n` +
-            `  curl -H 'PRIVATE-TOKEN: ${token}' ${url}/api/v4/groups/harbour/labels\n` +
-            `  curl -H 'PRIVATE-TOKEN: ${token}' '${url}/api/v4/groups/harbour/projects?include_subgroups=true'`,
-        )
+        await checkFree(instance)
+        const ids = await populate(instance)
+        await addProjects(instance, cli, options.import).catch(async (error: unknown) => {
+          await clear(instance, ids)
+          throw error
+        })
+        const token = await tokenFor(instance, ids.get('mira') ?? 0)
+        const value = { groups: pathsOf(GROUPS), projects: pathsOf(PROJECTS), user: 'mira', token }
+        cli.say(value, summary(instance.config.url, token))
       }),
     )
 }
 
-async function populate(instance: Instance): Promise<void> {
+const pathsOf = (made: readonly (readonly [string, ...unknown[]])[]): string[] => made.map(([path]) => path)
+
+const summary = (url: string, token: string): string =>
+  `Made ${GROUPS.length} groups, ${PROJECTS.length} projects, ${PEOPLE.length} people. With the server running, look:\n\n` +
+  `  curl ${url}/api/v4/groups\n` +
+  `  curl -H 'PRIVATE-TOKEN: ${token}' ${url}/api/v4/groups/harbour/labels\n` +
+  `  curl -H 'PRIVATE-TOKEN: ${token}' '${url}/api/v4/groups/harbour/projects?include_subgroups=true'`
+
+async function checkFree({ db }: Instance): Promise<void> {
+  if (await groups.findByPath(db, 'harbour'))
+    throw new Refusal('the path harbour is taken: is the demo there already?')
+  for (const [username] of PEOPLE)
+    if (await groups.findByPath(db, username)) throw new Refusal(`the name ${username} is taken already`)
+}
+
+/** Makes all but the projects, and returns the ids by path and user name. */
+async function populate(instance: Instance): Promise<Map<string, number>> {
   const { db } = instance
   const ids = new Map<string, number>()
   for (const [username, name] of PEOPLE) {
-    const known = await users.findByUsername(db, username)
-    if (known) throw new Refusal(`there is a user "${username}" already`)
     const user = { username, name, email: `${username}@harbour.example`, admin: false }
     ids.set(username, (await db.transaction((tx) => users.create(tx, user))).id)
   }
   for (const [path, name, visibility] of GROUPS)
-    ids.set(path, (await createGroup(instance, { path, name, visibility })).id)
+    ids.set(path, (await createGroup(instance, { path: readAddress(path), name, visibility })).id)
   for (const [username, path, role] of ROLES_GIVEN)
     await members.setInGroup(db, {
       user_id: ids.get(username) ?? 0,
@@ -94,13 +111,24 @@ async function populate(instance: Instance): Promise<void> {
     })
   for (const [title, color, description] of LABELS)
     await db.run(insertLabel, { group_id: ids.get('harbour') ?? 0, title, color, description })
+  return ids
 }
 
-async function tokenFor({ db, settings }: Instance, username: string): Promise<string> {
-  const user = await users.findByUsername(db, username)
-  if (user === undefined) throw new Error('the demo user is not there')
+async function addProjects(instance: Instance, cli: Cli, source: string | undefined): Promise<void> {
+  for (const [path, name, visibility] of PROJECTS) {
+    const imported = path === IMPORTED && source !== undefined ? { import: source } : {}
+    await createProject(instance, cli, { path: readAddress(path), name, visibility, ...imported })
+  }
+}
+
+/** Takes away what `populate` made, so that the demo can be asked for again. */
+async function clear({ db }: Instance, ids: ReadonlyMap<string, number>): Promise<void> {
+  await db.run(removeGroups, { id: ids.get('harbour') ?? 0 })
+  await db.run(removeUsers, { ids: PEOPLE.map(([username]) => ids.get(username) ?? 0) })
+}
+
+async function tokenFor({ db, settings }: Instance, userId: number): Promise<string> {
   const token = makeToken(settings.get('personal_access_token_prefix'))
-  const scopes = SCOPES.filter((scope) => scope === 'api')
-  await createToken(db, { user_id: user.id, name: 'demo', token, scopes, expires_at: null })
+  await createToken(db, { user_id: userId, name: 'demo', token, scopes: ['api'], expires_at: null })
   return token
 }

@@ -1,73 +1,170 @@
-import type { Command } from 'commander'
+import { once } from 'node:events'
+import { createServer, type Server as NetServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { ensureRoot, type Root } from '../access/root.ts'
 import { createApp, openInstance, startJobs, type Opened } from '../app.ts'
-import { ensureRoot } from '../access/root.ts'
-import { command, openCli, type Cli } from './command.ts'
+import { atPort, type Config } from '../config.ts'
+import type { Worker } from '../jobs/worker.ts'
+import { Refusal, act, command, type Cli } from './command.ts'
 
 /** Milliseconds that requests under way get to end after a stop was asked for. */
 const DRAIN = 10_000
+/** Milliseconds of those in which the door stays open, for readiness to be seen failing. */
+const LINGER = 2_000
 
 export function addServe(program: Command): void {
-  command(program, 'serve', 'run the server')
-    .option('--no-worker', 'leave the jobs to `guildhall worker`')
-    .action(async (options: { json?: boolean; worker: boolean }) => {
-      const cli = openCli(options)
-      const opened = await openInstance(cli.config, { log: cli.log })
-      const stop = await serve(opened, cli, options.worker).catch(async (error: unknown) => {
-        await opened.close()
-        throw error
-      })
-      onSignal(cli.log, stop)
-    })
-  command(program, 'worker', 'run jobs only, beside a server').action(async (options: { json?: boolean }) => {
-    const cli = openCli(options)
-    const opened = await openInstance(cli.config, { log: cli.log, join: true })
-    const worker = await startJobs(opened, cli.log)
-    cli.say({ worker: 'running' }, 'The worker is running. Ctrl-C stops it.')
-    onSignal(cli.log, async () => {
-      await worker.stop()
-      await opened.close()
-    })
-  })
+  const under = 'Server'
+  command({ parent: program, name: 'serve', description: 'run the server; Ctrl-C stops it', under })
+    .option('--no-worker', 'leave the jobs to guildhall worker')
+    .action((options: { worker: boolean }) =>
+      act({ ...options }, 'info', async (cli) => {
+        const config = await settlePort(cli.config)
+        const opened = await openInstance(config, { log: cli.log })
+        const stop = await orClose(opened, serve(opened, { ...cli, config }, options.worker))
+        untilStopped(cli.log, stop)
+      }),
+    )
+  command({ parent: program, name: 'worker', description: 'run jobs only, beside a server', under }).action(
+    (options: object) =>
+      act({ ...options }, 'info', async (cli) => {
+        const opened = await openInstance(cli.config, { log: cli.log, join: true })
+        const worker = await orClose(opened, startJobs(opened, cli.log))
+        cli.say({ worker: 'running' }, 'The worker is running. Ctrl-C stops it.')
+        untilStopped(cli.log, async () => {
+          await worker.stop()
+          await opened.close()
+        })
+      }),
+  )
 }
 
-async function serve(opened: Opened, cli: Cli, withWorker: boolean): Promise<() => Promise<void>> {
-  const { config, log } = cli
-  const root = await ensureRoot(opened.instance)
+/** The result of `work`; when that fails, `opened` is closed first. */
+const orClose = <Result>(opened: Opened, work: Promise<Result>): Promise<Result> =>
+  work.catch(async (error: unknown) => {
+    await opened.close()
+    throw error
+  })
+
+/** Port 0 means any: one that is free is found before anything is built that writes addresses. */
+async function settlePort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config
+  const probe: NetServer = createServer()
+  probe.listen(0, config.host)
+  await once(probe, 'listening').catch((error: unknown) => {
+    throw listenFailure(config, error)
+  })
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return atPort(config, port)
+}
+
+async function serve(
+  opened: Opened,
+  { config, log, say }: Cli,
+  withWorker: boolean,
+): Promise<() => Promise<void>> {
   const { app, drain } = createApp(opened, { log })
-  await app.listen({ host: config.host, port: config.port })
-  const { port } = app.server.address() as AddressInfo
-  const url = config.port === 0 ? `http://localhost:${port}` : config.url
-  cli.say({ url, root_token: root }, banner(url, root))
-  const worker = withWorker ? await startJobs(opened, log) : undefined
+  const isQuiet = countRequests(app.server)
+  let worker: Worker | undefined
+  try {
+    await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+      throw listenFailure(config, error)
+    })
+    worker = withWorker ? await startJobs(opened, log) : undefined
+    // Last of all: a start that fails must not have shown the one token there is to nobody.
+    const root = await ensureRoot(opened.instance)
+    say(report(config, root), banner(config, root))
+  } catch (error) {
+    await Promise.all([app.close(), worker?.stop()])
+    throw error
+  }
   return async () => {
     drain()
-    const late = setTimeout(() => app.server.closeAllConnections(), DRAIN)
-    await Promise.all([app.close(), worker?.stop()])
-    clearTimeout(late)
+    const jobs = worker?.stop()
+    await closeDoor(app, isQuiet)
+    await jobs
     await opened.close()
   }
 }
 
-function banner(url: string, token: string | undefined): string {
+/** Tells whether no request is under way. Counted by answers that closed, so that broken-off ones count too. */
+function countRequests(server: Server): () => boolean {
+  let underWay = 0
+  server.on('request', (_request, response) => {
+    underWay += 1
+    response.once('close', () => (underWay -= 1))
+  })
+  return () => underWay === 0
+}
+
+async function closeDoor(app: FastifyInstance, isQuiet: () => boolean): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), DRAIN)
+  const end = performance.now() + LINGER
+  while (!isQuiet() && performance.now() < end) await sleep(10)
+  await app.close()
+  clearTimeout(late)
+}
+
+function listenFailure({ host, port }: Config, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'EADDRINUSE':
+      return new Refusal(`port ${port} of ${host} is in use; set GUILDHALL_PORT to another, or 0 for any`)
+    case 'EACCES':
+      return new Refusal(
+        `port ${port} of ${host} is not allowed to this user; set GUILDHALL_PORT to one above 1023`,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new Refusal(`GUILDHALL_HOST is "${host}", which is no address of this machine`)
+    default:
+      return error
+  }
+}
+
+/** A token that came from outside is known there, and is not repeated. */
+const tokenToShow = (config: Config, root: Root): string | undefined =>
+  config.rootToken === undefined ? root.token : undefined
+
+const report = (config: Config, root: Root): object => ({
+  url: config.url,
+  data_dir: config.dataDir,
+  root_token: tokenToShow(config, root),
+})
+
+function banner(config: Config, root: Root): string {
+  const { url, dataDir } = config
+  const token = tokenToShow(config, root)
   const shown = token ?? '$TOKEN'
   const known = token
-    ? `  Administrator's token  ${token}\n                         (shown this once: keep it)`
-    : "  The administrator's token was shown at the first start; `guildhall token create --user root` makes another."
+    ? `${token}\n                         (user ${root.username}; shown this once: keep it)`
+    : root.token
+      ? `the one in GUILDHALL_ROOT_TOKEN (user ${root.username})`
+      : `shown at the first start; guildhall token create --user ${root.username}\n                         makes another`
+  const fresh = root.token
+    ? '\n  guildhall demo         makes a small world to look at; in another window\n'
+    : ''
   return `
   Guildhall runs at      ${url}
   Its interface          ${url}/-/docs
-${known}
-
+  Its files              ${dataDir}
+  Administrator's token  ${known}
+${fresh}
   curl ${url}/api/v4/groups
-  curl -H 'PRIVATE-TOKEN: ${shown}' ${url}/api/v4/namespaces
-  curl -H 'PRIVATE-TOKEN: ${shown}' '${url}/api/v4/application/plan_limits?plan_name=default'
+  curl -H "PRIVATE-TOKEN: ${shown}" ${url}/api/v4/namespaces
+  curl -H "PRIVATE-TOKEN: ${shown}" '${url}/api/v4/application/plan_limits?plan_name=default'
 `
 }
 
-/** The first signal stops in order, a second one at once. */
-function onSignal(log: Logger, stop: () => Promise<void>): void {
+/** Returns at once. The first signal stops in order, a second one at once; so does an error that nobody caught. */
+function untilStopped(log: Logger, stop: () => Promise<void>): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(130)
@@ -83,4 +180,9 @@ function onSignal(log: Logger, stop: () => Promise<void>): void {
   }
   process.on('SIGINT', handle)
   process.on('SIGTERM', handle)
+  // Whatever state this left behind is not to be served on. Nothing acknowledged is lost by ending here.
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error that nobody caught ends the process')
+    process.exit(1)
+  })
 }

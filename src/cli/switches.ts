@@ -7,83 +7,85 @@ import {
   type FeatureName,
   type SettingName,
 } from '../core/settings.ts'
-import { Refusal, command, withInstance } from './command.ts'
+import { Misuse, command, family, withInstance } from './command.ts'
+import { oneOf } from './words.ts'
 
 const FEATURES = Object.keys(DEFAULT_FEATURES) as FeatureName[]
 const SETTINGS = Object.keys(DEFAULT_SETTINGS) as SettingName[]
+const UNDER = 'Switches (a running server hears of a change at once)'
 
-/** Commands about feature flags and instance settings. A running server hears of a change at once. */
+const readFeature = (given: string): FeatureName => oneOf(FEATURES, given, 'feature flag')
+const readSetting = (given: string): SettingName => oneOf(SETTINGS, given, 'setting')
+
+/** Commands about feature flags and instance settings. */
 export function addSwitches(program: Command): void {
-  addFeature(program.command('feature').description('feature flags'))
-  addSetting(program.command('setting').description('instance settings'))
+  addFeature(family(program, 'feature', 'Feature flags'))
+  addSetting(family(program, 'setting', 'Settings of the instance'))
 }
 
-function addFeature(feature: Command): void {
-  command(feature, 'list', 'list the flags and whether they are on').action((options: object) =>
+function addFeature(parent: Command): void {
+  command({
+    parent,
+    name: 'list',
+    description: 'list the flags and whether they are on',
+    under: UNDER,
+  }).action((options: object) =>
     withInstance({ ...options }, async ({ instance }, { say }) => {
       const all = FEATURES.map((name) => ({ name, enabled: instance.settings.enabled(name) }))
       say(all, all.map(({ name, enabled }) => `${enabled ? 'on ' : 'off'}  ${name}`).join('\n'))
     }),
   )
-  for (const [verb, enabled] of [
-    ['enable', true],
-    ['disable', false],
+  for (const [verb, state, enabled] of [
+    ['enable', 'on', true],
+    ['disable', 'off', false],
   ] as const)
-    command(feature, verb, `switch a flag ${enabled ? 'on' : 'off'}`)
-      .argument('<name>', 'the flag')
-      .action((name: string, options: object) =>
+    command({ parent, name: verb, description: `switch a flag ${state}`, under: UNDER })
+      .argument('<name>', `one of ${FEATURES.join(', ')}`, readFeature)
+      .action((name: FeatureName, options: object) =>
         withInstance({ ...options }, async ({ instance }, { say }) => {
-          const known = oneOf(FEATURES, name, 'feature flag')
-          await setFeature(instance.db, known, enabled)
-          say({ name: known, enabled }, `${known} is ${enabled ? 'on' : 'off'}.`)
+          await setFeature(instance.db, name, enabled)
+          say({ name, enabled }, `${name} is ${state}.`)
         }),
       )
 }
 
-function addSetting(setting: Command): void {
-  command(setting, 'list', 'list the settings and their values').action((options: object) =>
-    withInstance({ ...options }, async ({ instance }, { say }) => {
-      const all = Object.fromEntries(SETTINGS.map((name) => [name, instance.settings.get(name)]))
-      say(all, SETTINGS.map((name) => `${name} = ${String(all[name])}`).join('\n'))
-    }),
+function addSetting(parent: Command): void {
+  command({ parent, name: 'list', description: 'list the settings and their values', under: UNDER }).action(
+    (options: object) =>
+      withInstance({ ...options }, async ({ instance }, { say }) => {
+        const all = Object.fromEntries(SETTINGS.map((name) => [name, instance.settings.get(name)]))
+        say(all, SETTINGS.map((name) => `${name} = ${String(all[name])}`).join('\n'))
+      }),
   )
-  command(setting, 'get', 'show one setting')
-    .argument('<name>', 'the setting')
-    .action((name: string, options: object) =>
+  command({ parent, name: 'get', description: 'show one setting', under: UNDER })
+    .argument('<name>', 'see setting list', readSetting)
+    .action((name: SettingName, options: object) =>
       withInstance({ ...options }, async ({ instance }, { say }) => {
-        const known = oneOf(SETTINGS, name, 'setting')
-        const value = instance.settings.get(known)
-        say({ name: known, value }, String(value))
+        const value = instance.settings.get(name)
+        say({ name, value }, String(value))
       }),
     )
-  command(setting, 'set', 'change one setting')
-    .argument('<name>', 'the setting')
+  command({ parent, name: 'set', description: 'change one setting', under: UNDER })
+    .argument('<name>', 'see setting list', readSetting)
     .argument('<value>', 'its new value')
-    .action((name: string, text: string, options: object) =>
-      withInstance({ ...options }, async ({ instance }, { say }) => {
-        const known = oneOf(SETTINGS, name, 'setting')
-        const value = readValue(known, text)
-        await setSetting(instance.db, known, value)
-        say({ name: known, value }, `${known} = ${String(value)}`)
-      }),
-    )
-}
-
-function oneOf<Name extends string>(names: readonly Name[], given: string, what: string): Name {
-  const found = names.find((name) => name === given)
-  if (found === undefined) throw new Refusal(`there is no ${what} "${given}"; there are ${names.join(', ')}`)
-  return found
+    .action(async (name: SettingName, text: string, options: object) => {
+      const value = readValue(name, text)
+      await withInstance({ ...options }, async ({ instance }, { say }) => {
+        await setSetting(instance.db, name, value)
+        say({ name, value }, `${name} = ${String(value)}`)
+      })
+    })
 }
 
 /** Reads a value of the kind that the setting has. */
 function readValue(name: SettingName, text: string): string | number | boolean {
   switch (typeof DEFAULT_SETTINGS[name]) {
     case 'boolean':
-      if (text !== 'true' && text !== 'false') throw new Refusal(`${name} takes true or false`)
+      if (text !== 'true' && text !== 'false') throw new Misuse(`${name} takes true or false, not "${text}"`)
       return text === 'true'
     case 'number':
       if (!/^\d{1,9}$/.test(text) || Number(text) === 0)
-        throw new Refusal(`${name} takes a whole number above 0`)
+        throw new Misuse(`${name} takes a whole number from 1 to 999999999, not "${text}"`)
       return Number(text)
     default:
       return checkText(name, text)
@@ -93,8 +95,8 @@ function readValue(name: SettingName, text: string): string | number | boolean {
 function checkText(name: SettingName, text: string): string {
   const isVisibility = name === 'default_project_visibility' || name === 'default_group_visibility'
   if (isVisibility && !['private', 'internal', 'public'].includes(text))
-    throw new Refusal(`${name} takes private, internal or public`)
+    throw new Misuse(`${name} takes private, internal or public, not "${text}"`)
   if (name === 'personal_access_token_prefix' && !/^[\w-]{0,20}$/.test(text))
-    throw new Refusal(`${name} takes up to 20 letters, digits, _ and -`)
+    throw new Misuse(`${name} takes up to 20 letters, digits, _ and -, not "${text}"`)
   return text
 }

@@ -1,40 +1,38 @@
-import { resolve } from 'node:path'
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Option, type Command } from 'commander'
 import { makeToken } from '../access/tokens.ts'
-import { createWithRepository } from '../core/import.ts'
 import * as groups from '../core/groups.ts'
-import { pathFault } from '../core/paths.ts'
+import { createWithRepository } from '../core/import.ts'
 import { violates, type Db } from '../db/client.ts'
-import type { Namespace, Visibility } from '../db/schema.ts'
+import type { Namespace, Project, Visibility } from '../db/schema.ts'
 import { GitError } from '../git/errors.ts'
 import type { Instance } from '../instance.ts'
-import { Refusal, command, withInstance, type Cli } from './command.ts'
+import { Misuse, Refusal, command, family, withInstance, type Cli } from './command.ts'
+import { readAddress, readName, type Address } from './words.ts'
+
+const UNDER = 'Groups and projects'
 
 /** Commands about groups and projects. */
 export function addThings(program: Command): void {
-  addGroup(program)
-  addProject(program)
+  addGroup(family(program, 'group', 'Groups'))
+  addProject(family(program, 'project', 'Projects'))
 }
 
 const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 const visibility = (): Option =>
   new Option('--visibility <level>', 'who sees it').choices([...VISIBILITIES]).default('private')
 
-interface GroupOptions {
-  readonly path: string
+export interface GroupOptions {
+  readonly path: Address
   readonly name?: string
   readonly visibility: Visibility
 }
 
-function addGroup(program: Command): void {
-  command(
-    program.command('group').description('groups'),
-    'create',
-    'create a group; its parent must be there',
-  )
-    .requiredOption('--path <a/b>', 'the full path')
-    .option('--name <text>', 'the name for people; without it, the last part of the path')
+function addGroup(parent: Command): void {
+  command({ parent, name: 'create', description: 'create a group; its parent must be there', under: UNDER })
+    .requiredOption('--path <a/b>', 'the full path', readAddress)
+    .option('--name <text>', 'the name for people; without it, the last part of the path', readName)
     .addOption(visibility())
     .action((options: GroupOptions) =>
       withInstance({ ...options }, async ({ instance }, { say }) => {
@@ -47,21 +45,6 @@ function addGroup(program: Command): void {
     )
 }
 
-interface Address {
-  readonly parent: string | undefined
-  readonly path: string
-}
-
-/** Takes `a/b/c` apart into `a/b` and `c`. */
-function readAddress(fullPath: string): Address {
-  const parts = fullPath.replaceAll(/^\/+|\/+$/g, '').split('/')
-  const path = parts.pop() ?? ''
-  const parent = parts.length === 0 ? undefined : parts.join('/')
-  const fault = path === '' ? "can't be blank" : pathFault(path, parent === undefined)
-  if (fault !== undefined) throw new Refusal(`--path ${fault}`)
-  return { parent, path }
-}
-
 async function findParent(db: Db, fullPath: string): Promise<Namespace> {
   const found = await groups.findByPath(db, fullPath)
   if (found === undefined) throw new Refusal(`there is no group "${fullPath}" to put it in`)
@@ -72,7 +55,9 @@ const RANK: Readonly<Record<Visibility, number>> = { private: 0, internal: 1, pu
 
 function checkVisibility(parent: Namespace | undefined, wanted: Visibility): void {
   if (parent?.kind === 'group' && RANK[wanted] > RANK[parent.visibility])
-    throw new Refusal(`--visibility ${wanted} is not allowed in a ${parent.visibility} group`)
+    throw new Refusal(
+      `--visibility ${wanted} is not allowed in ${parent.full_path}, which is ${parent.visibility}`,
+    )
 }
 
 const pathTaken = (error: unknown): unknown =>
@@ -82,7 +67,7 @@ const pathTaken = (error: unknown): unknown =>
 
 export async function createGroup(instance: Instance, options: GroupOptions): Promise<Namespace> {
   const { db, vault } = instance
-  const { parent: parentPath, path } = readAddress(options.path)
+  const { parent: parentPath, path } = options.path
   const parent = parentPath === undefined ? undefined : await findParent(db, parentPath)
   if (parent?.kind === 'user') throw new Refusal('a personal namespace holds no groups')
   checkVisibility(parent, options.visibility)
@@ -101,78 +86,87 @@ export async function createGroup(instance: Instance, options: GroupOptions): Pr
 }
 
 export interface ProjectOptions {
-  readonly path: string
+  readonly path: Address
   readonly name?: string
   readonly visibility: Visibility
+  /** An address, or an absolute path here. */
   readonly import?: string
 }
 
-function addProject(program: Command): void {
-  command(
-    program.command('project').description('projects'),
-    'create',
-    'create a project, empty or from a repository',
-  )
-    .requiredOption('--path <a/b/c>', 'the full path')
-    .option('--name <text>', 'the name for people; without it, the last part of the path')
+function addProject(parent: Command): void {
+  command({ parent, name: 'create', description: 'create a project, empty or imported', under: UNDER })
+    .requiredOption('--path <a/b/c>', 'the full path', readAddress)
+    .option('--name <text>', 'the name for people; without it, the last part of the path', readName)
     .addOption(visibility())
-    .option('--import <url-or-path>', 'copy the branches and tags of this repository')
-    .action((options: ProjectOptions) =>
-      withInstance({ ...options }, async ({ instance }, cli) => {
-        const project = await createProject(instance, cli, options)
-        const { id, full_path, default_branch } = project
-        cli.say(
-          { id, full_path, visibility: project.visibility, default_branch },
-          `Created project ${full_path} (id ${id}).`,
-        )
-      }),
-    )
+    .addOption(importOption())
+    .action(async (options: ProjectOptions) => {
+      if (options.path.parent === undefined)
+        throw new Misuse('--path names a group and a project: group/project')
+      await withInstance({ ...options }, async ({ instance }, cli) => {
+        const { id, full_path, visibility, default_branch } = await createProject(instance, cli, options)
+        cli.say({ id, full_path, visibility, default_branch }, `Created project ${full_path} (id ${id}).`)
+      })
+    })
+}
+
+export const importOption = (what = 'copy the branches and tags of this repository'): Option =>
+  new Option('--import <url-or-path>', what).argParser(readSource)
+
+/** What exists as a path here is a path, wherever the command is run; all else must be an address. */
+function readSource(given: string): string {
+  if (/^[a-z]+:\/\//i.test(given)) return given
+  if (existsSync(given)) return resolve(given)
+  throw new Misuse(`--import takes an http, https or git address or a path, and there is no "${given}" here`)
 }
 
 export async function createProject(
   instance: Instance,
-  { progress }: Pick<Cli, 'progress'>,
+  cli: Pick<Cli, 'progress'>,
   options: ProjectOptions,
-): ReturnType<typeof createWithRepository> {
-  const { parent: parentPath, path } = readAddress(options.path)
-  if (parentPath === undefined) throw new Refusal('--path names a group and a project: group/project')
-  const namespace = await findParent(instance.db, parentPath)
+): Promise<Project> {
+  const { parent = '', path } = options.path
+  const namespace = await findParent(instance.db, parent)
   checkVisibility(namespace, options.visibility)
-  const values = {
-    namespace,
-    creator_id: null,
-    name: options.name ?? path,
-    path,
-    visibility: options.visibility,
-  }
+  const { name = path, visibility, import: from } = options
+  const values = { namespace, creator_id: null, name, path, visibility }
+  return createWithSource(instance, values, from, cli).catch((error: unknown) => {
+    throw error instanceof GitError ? importFailure(error) : pathTaken(error)
+  })
+}
+
+type Values = Parameters<typeof createWithRepository>[1]
+
+/** A signal gives an import up in order, so that nothing of it stays; a second one ends the process at once. */
+async function createWithSource(
+  instance: Instance,
+  values: Values,
+  from: string | undefined,
+  { progress }: Pick<Cli, 'progress'>,
+): Promise<Project> {
+  if (from === undefined) return createWithRepository(instance, values)
   const abort = new AbortController()
-  const onSignal = (): void => abort.abort()
-  process.once('SIGINT', onSignal)
+  const give = (): void => abort.abort()
+  process.once('SIGINT', give)
+  process.once('SIGTERM', give)
   try {
-    const source =
-      options.import === undefined ? undefined : watch(readSource(options.import), progress, abort.signal)
-    return await createWithRepository(instance, values, source)
-  } catch (error) {
-    throw error instanceof GitError ? new Refusal(`the import failed: ${error.message}`) : pathTaken(error)
+    return await createWithRepository(instance, values, {
+      from,
+      signal: abort.signal,
+      onProgress: ({ phase, percent }) => progress.step(phase, percent),
+    })
   } finally {
-    process.off('SIGINT', onSignal)
+    progress.end()
+    process.off('SIGINT', give)
+    process.off('SIGTERM', give)
   }
 }
 
-/** What exists as a path here is a path, wherever the command is run; all else is an address. */
-const readSource = (given: string): string => (existsSync(given) ? resolve(given) : given)
-
-type Source = NonNullable<Parameters<typeof createWithRepository>[2]>
-
-function watch(from: string, progress: Cli['progress'], signal: AbortSignal): Source {
-  let last = ''
-  return {
-    from,
-    signal,
-    onProgress: ({ phase, percent }) => {
-      const text = percent === undefined ? `${phase} …` : `${phase} ${percent}%`
-      if (text !== last) progress((last = text))
-      if (percent === 100) progress(`${phase} done\n`)
-    },
-  }
+/** git's own first complaint says more than the status it ended with. */
+function importFailure(error: GitError): Refusal {
+  if (error.fault === 'aborted') return new Refusal('the import was given up; nothing of it was kept')
+  // What complains is the reason; what the other side says besides is mostly its progress.
+  const said = [...error.stderr.matchAll(/^(?:remote: )?(?:fatal|error|ERROR): (.+)$/gm)].map(
+    ([, line]) => line,
+  )
+  return new Refusal(`the import failed: ${said.length > 0 ? said.slice(-3).join('; ') : error.message}`)
 }

@@ -5,11 +5,12 @@ import { openapi } from '../http/openapi.ts'
 import type { NamedOperation } from '../http/operation.ts'
 
 const assets = new URL('../../src/console/assets/', import.meta.url)
-const FILES: Readonly<Record<string, readonly [string, string]>> = {
-  '/-/docs': ['docs.html', 'text/html; charset=utf-8'],
-  '/-/docs/docs.js': ['docs.js', 'text/javascript; charset=utf-8'],
-  '/-/docs/docs.css': ['docs.css', 'text/css; charset=utf-8'],
-}
+const SCRIPTS = ['docs.js', 'operation.js', 'parts.js', 'schema.js', 'try.js']
+const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
+  ['/-/docs', 'docs.html', 'text/html; charset=utf-8'],
+  ['/-/docs/docs.css', 'docs.css', 'text/css; charset=utf-8'],
+  ...SCRIPTS.map((file) => [`/-/docs/${file}`, file, 'text/javascript; charset=utf-8'] as const),
+]
 /** The page reads this server and nothing else, whatever its address says. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -21,7 +22,7 @@ export function mountDocs(app: FastifyInstance, operations: readonly NamedOperat
     document ??= Buffer.from(JSON.stringify(openapi(operations, config.url)))
     return reply.type('application/json').send(document)
   })
-  for (const [path, [file, type]] of Object.entries(FILES))
+  for (const [path, file, type] of FILES)
     app.get(path, async (_request, reply) =>
       reply
         .headers({ 'content-type': type, 'content-security-policy': POLICY, 'cache-control': 'no-cache' })

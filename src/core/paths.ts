@@ -1,4 +1,4 @@
-/** Names that would shadow a route or a file of the server. */
+/** Names that would shadow a route or a file of the server, and the administrator's, which the first start takes. */
 const RESERVED = new Set([
   '-',
   'api',
@@ -11,6 +11,7 @@ const RESERVED = new Set([
   'projects',
   'search',
   'public',
+  'root',
 ])
 
 /**

@@ -43,6 +43,7 @@ export class Conversation<Q, A> {
   #need = 1
   #asked = 0
   #retired = false
+  #destroyed = false
   #silence: NodeJS.Timeout | undefined
   /** Resolves, and never rejects, when the process has ended. */
   readonly ended: Promise<void>
@@ -88,10 +89,15 @@ export class Conversation<Q, A> {
   /** Ends the process at once; every open question fails with `error`. */
   destroy(error: GitError): void {
     this.#retired = true
+    this.#destroyed = true
     clearTimeout(this.#silence)
+    this.#end()
+    for (const { reject } of this.#pending.splice(0)) reject(error)
+  }
+
+  #end(): void {
     this.#git?.kill()
     this.#git?.socket.destroy()
-    for (const { reject } of this.#pending.splice(0)) reject(error)
   }
 
   async #live(start: () => Promise<GitProcess>): Promise<void> {
@@ -99,6 +105,8 @@ export class Conversation<Q, A> {
     try {
       const git = await start()
       this.#git = git
+      // Given up while it was starting: nobody else would end it.
+      if (this.#destroyed) this.#end()
       git.socket.on('data', (chunk: Buffer) => this.#hear(chunk))
       git.socket.on('end', () => git.socket.destroy())
       this.#send('')

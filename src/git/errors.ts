@@ -44,7 +44,7 @@ export class GitError extends Error {
 }
 
 /** Returns `text` with the user information of every URL (`//user:secret@host`) and every Authorization value replaced by `***`. */
-export function redact(text: string): string {
+function redact(text: string): string {
   return text
     .replaceAll(/\/\/[^\s/@]*(?:@[^\s/@]*)*@/g, '//***@')
     .replaceAll(/(authorization:\s*\w+\s+)\S+/gi, '$1***')

@@ -5,9 +5,10 @@ import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
 import { Walks, type Order } from './log.ts'
+import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
 import { Pool } from './pool.ts'
-import { repositoryAt, type Repository, type Room } from './repository.ts'
+import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { Spawner } from './spawner.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
@@ -85,7 +86,11 @@ function openRoom(
   options: GitOptions,
 ): { room: Room; budget: Budget; forget: (gitDirectory: string) => void } {
   const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
-  const open = spawner.open.bind(spawner)
+  // Only processes that are started cost this look, and without it each question would start three in vain.
+  const open: Spawner['open'] = async (args, gitDirectory) => {
+    if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
+    return spawner.open(args, gitDirectory)
+  }
   const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
   const orders = new LRUCache<string, Order>({
     maxSize: cacheBytes,

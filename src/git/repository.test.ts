@@ -212,7 +212,9 @@ void test('an empty repository, an unborn branch and no repository are told apar
   assert.equal(await empty.resolve('HEAD'), undefined)
   assert.deepEqual(await empty.log({ all: true, skip: 0, limit: 20 }), [])
   await assert.rejects(absent.isEmpty(), { name: 'GitError', fault: 'exit' })
-  await assert.rejects(absent.resolve('main'), { name: 'GitError', fault: 'gone' })
+  for (const rev of ['main', 'HEAD', 'abcdef', '0'.repeat(40)])
+    assert.equal(await absent.resolve(rev), undefined)
+  await assert.rejects(absent.commit('0'.repeat(40)), { name: 'GitError', fault: 'refused' })
 })
 
 void test('malformed queries are refused before a process sees them', async () => {

@@ -4,6 +4,7 @@ import type { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
+import { isGitError } from './errors.ts'
 import type { LogQuery, Walks } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Pool } from './pool.ts'
@@ -21,8 +22,8 @@ export interface Repository {
   defaultBranch(): Promise<string | undefined>
   /**
    * The full hash of the commit that `rev` means: a full hash, a tag or branch (a tag first, as in git; annotated tags
-   * peeled), HEAD, or an abbreviated hash of one commit only (4 digits at least). Undefined for everything else:
-   * no git expression is evaluated. Throws GitError when git fails.
+   * peeled), HEAD, or an abbreviated hash of one commit only (4 digits at least). Undefined for everything else, and
+   * where there is no repository: no git expression is evaluated. Throws GitError when git fails.
    */
   resolve(rev: string): Promise<string | undefined>
   /** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
@@ -50,7 +51,11 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     exists: () => isRepository(gitDirectory),
     isEmpty: () => isEmpty(room, gitDirectory),
     defaultBranch: () => headBranch(gitDirectory),
-    resolve: (rev) => resolve(room, gitDirectory, rev),
+    resolve: (rev) =>
+      resolve(room, gitDirectory, rev).catch(async (error: unknown) => {
+        if (isGitError(error, 'refused') && !(await isRepository(gitDirectory))) return undefined
+        throw error
+      }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     log: (query) => room.walks.page(gitDirectory, query),
@@ -87,6 +92,12 @@ async function resolve(room: Room, gitDirectory: string, rev: string): Promise<s
   // As in git, a full hash is never a name, and a name goes before an abbreviation.
   if (isSha(hash)) return peel(room, gitDirectory, hash)
   const refs = refCandidates(rev)
+  // A full name nearly always means itself: one round of questions instead of two.
+  const [first, mistakable] =
+    refs[0] === rev
+      ? await Promise.all([peel(room, gitDirectory, rev), isMistakable(room, gitDirectory, rev)])
+      : []
+  if (first !== undefined && mistakable === false) return first
   const found = await Promise.all(refs.map((ref) => peel(room, gitDirectory, ref)))
   for (const [index, ref] of refs.entries()) {
     const sha = found[index]

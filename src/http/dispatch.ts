@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { Type as t, type TObject } from 'typebox'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
-import { compileAnswer, writer } from './answers.ts'
+import { compileAnswer, writer, type AnswerCheck } from './answers.ts'
 import { emptyTree, parseForm, type Tree } from './forms.ts'
 import {
   Answer,
@@ -43,7 +43,7 @@ export interface Surroundings {
   /** Counts a request and gives the headers that its answer carries. Throws the published Problem for one too many. */
   readonly admit: (owner: Actor | null, ip: string) => Promise<Record<string, string>>
   /** Holds every answer against its schema: for tests; production only filters. */
-  readonly checkAnswers: boolean
+  readonly checkAnswers: AnswerCheck | undefined
 }
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -159,13 +159,14 @@ function compileRepresent(
 ): (db: Db, visit: Visit, path: PathParams) => Promise<string | undefined> {
   const alongOf = compileAlong(op)
   const enter = compileEntry(op)
-  const write = writer(op.name, op.returns, checkAnswers)
+  let write: ((body: unknown) => string) | undefined
   return async (db, visit, path) => {
     const visitor = await signIn({ ...visit, along: alongOf(path) })
     const ctx = contextOf({ ...instance, db }, visitor, visit.headers)
     await enter(ctx, visit.sent, path)
     const result = await op.handle(ctx as never)
     if (result instanceof Answer) return undefined
+    write ??= writer(op.name, op.returns, checkAnswers)
     return write(pageOptionsOf(op.returns) ? (result as { items: unknown }).items : result)
   }
 }

@@ -19,7 +19,7 @@ const TOKEN_ERROR = { $ref: '#/components/schemas/TokenError' }
 /** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */
 export function openapi(operations: readonly NamedOperation[], server: string): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const op of operations) {
+  for (const op of inOrder(operations)) {
     const path = op.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [op.method.toLowerCase()]: describe(op) }
   }
@@ -70,6 +70,13 @@ const TokenError: Json = {
   required: ['error', 'error_description'],
   properties: { error: { type: 'string' }, error_description: { type: 'string' }, scope: { type: 'string' } },
 }
+
+/** By area, path and method, so that a change shows where it is and nowhere else. */
+const inOrder = (operations: readonly NamedOperation[]): NamedOperation[] =>
+  operations.toSorted(
+    (a, b) => compare(a.area, b.area) || compare(a.path, b.path) || compare(a.method, b.method),
+  )
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function describe(op: NamedOperation): Json {
   const { query, body } = inputs(op)
@@ -207,7 +214,7 @@ const shapeOf = ({ body }: Problem): Json =>
 
 /** Who may call what: one row an operation, for people. */
 export function accessTable(operations: readonly NamedOperation[]): string {
-  const rows = operations.map(
+  const rows = inOrder(operations).map(
     (op) =>
       `| ${op.method} | \`${op.path}\` | ${gatesOf(op)
         .map((gate) => `${gate.says} (${gate.refuses().status})`)

@@ -43,6 +43,8 @@ export interface Gate<
   readonly along?: Along
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
+  /** The least access level, on gates that a role opens. */
+  readonly level?: number
   readonly says: string
   readonly refuses: () => Problem
   readonly pass: (ctx: Context & Needs, param: never) => Promise<Gives | undefined> | Gives | undefined
@@ -96,6 +98,7 @@ export function loads<
 
 interface Condition<Needs extends object> {
   readonly tier?: string
+  readonly level?: number
   readonly says: string
   readonly refuses: () => Problem
   readonly holds: (ctx: Context & Needs) => boolean

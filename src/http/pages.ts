@@ -13,7 +13,7 @@ export const pageParams = (strict: boolean): TObject => {
   return t.Object({
     page: t.Optional(t.Integer({ default: 1, ...positive })),
     per_page: t.Optional(t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) })),
-    pagination: t.Optional(oneOf(['legacy', 'keyset', 'none'])),
+    pagination: t.Optional(oneOf(['legacy', 'offset', 'keyset', 'none'])),
     cursor: t.Optional(t.String({ maxLength: 2_000 })),
   })
 }

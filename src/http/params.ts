@@ -149,9 +149,13 @@ function string(schema: ParamSchema): Read {
     if (text.length > maxLength)
       return void faults.push(`${name} is expected to have length less than or equal to ${maxLength}`)
     if (!wellFormed(text) || pattern?.test(text) === false) return void faults.push(`${name} ${INVALID}`)
-    return text
+    return schema.format === 'date-time' ? zoned(text) : text
   }
 }
+
+/** A time without a zone is in UTC, wherever this server stands. */
+const zoned = (text: string): string =>
+  /:\d\d(\.\d+)?$/.test(text) && !/[+-]\d\d:?\d\d$/.test(text) ? `${text}Z` : text
 
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),

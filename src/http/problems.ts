@@ -25,7 +25,6 @@ const error = (status: number, text: string, headers?: Record<string, string>): 
 const because = (text: string, reason: string | undefined): string =>
   reason === undefined ? text : `${text} - ${reason}`
 
-export const badRequest = (reason?: string): Problem => message(400, because('400 Bad request', reason))
 /** A refusal by a rule of the product, its text given whole. */
 export const refused = (text: string): Problem => message(400, text)
 /** A record that would not be valid: attribute to texts. */
@@ -38,7 +37,6 @@ export const notFound = (thing: string): Problem => message(404, `404 ${thing} N
 export const noSuchRecord = (): Problem => message(404, '404 Not found')
 export const conflict = (text = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
-export const unprocessable = (text = '422 Unprocessable Entity'): Problem => message(422, text)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
 export const internalError = (): Problem => message(500, '500 Internal Server Error')

@@ -26,7 +26,3 @@ export const listOf = <T extends TSchema>(items: T): TArray<T> => t.Array(items,
 
 /** A string that may not be blank. */
 export const filled = (): TUnsafe<string> => t.Unsafe({ type: 'string', minLength: 1 })
-
-/** Any JSON object, its members passed on as they are. */
-export const anyObject = (): TUnsafe<Record<string, unknown>> =>
-  t.Unsafe({ type: 'object', additionalProperties: true })

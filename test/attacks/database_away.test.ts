@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
+import { Compile } from 'typebox/compile'
 import { createApp, openInstance } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { serverPid } from '../support/embedded_fixtures.ts'
@@ -28,7 +29,7 @@ async function openInside(): Promise<{
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
   const config = readConfig({ PATH: process.env['PATH'], GUILDHALL_DATA_DIR: dataDir })
   const opened = await openInstance(config, { log })
-  const { app } = createApp(opened, { log, checkAnswers: true })
+  const { app } = createApp(opened, { log, checkAnswers: Compile })
   const make = createMakers(opened.instance)
   const group = await make.group()
   const user = await make.memberOf('owner', { group })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
+import { Compile } from 'typebox/compile'
 import { createApp, openInstance, type AppOptions, type Opened } from '../../src/app.ts'
 import { readConfig, type Config } from '../../src/config.ts'
 import { createTestDatabase } from './database.ts'
@@ -56,7 +57,7 @@ export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): P
   const sent: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
   const opened = await openInstance(config, { log, onStatement: (name) => void sent.push(name) })
-  const { app } = createApp(opened, { log, checkAnswers: true, ...server })
+  const { app } = createApp(opened, { log, checkAnswers: Compile, ...server })
   await app.ready()
   const call = callOf(app)
   return {

@@ -63,7 +63,7 @@ export function present(
     short_id: commit.id.slice(0, SHORT),
     created_at: committed,
     parent_ids: [...commit.parents],
-    title: commit.message.split('\n', 1)[0] ?? '',
+    title: titleOf(commit.message),
     message: commit.message,
     author_name: commit.author.name,
     author_email: commit.author.email,
@@ -77,6 +77,9 @@ export function present(
     ...(parts.stats && { stats: { ...parts.stats } }),
   }
 }
+
+/** The first line that says something. */
+const titleOf = (message: string): string => message.trimStart().split('\n', 1)[0]?.trimEnd() ?? ''
 
 /** Milliseconds that a date can be from 1970; git can record more. */
 const FARTHEST = 8.64e15

@@ -114,12 +114,8 @@ export const getCommit = operation({
   handle: async (ctx) => {
     const { repository, project, commit, params } = ctx
     const stats = params.stats === false ? undefined : (await repository.stats([commit.id])).get(commit.id)
-    return {
-      ...present(commit, project, ctx, { stats, trailers: true }),
-      status: null,
-      project_id: project.id,
-      last_pipeline: null,
-    }
+    const presented = present(commit, project, ctx, { stats, trailers: true })
+    return Object.assign(presented, { status: null, project_id: project.id, last_pipeline: null })
   },
   returns: CommitDetail,
 })

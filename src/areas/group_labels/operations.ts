@@ -3,74 +3,18 @@ import { group, groupReporter, signedIn, unmodified } from '../../access/gates.t
 import type { Group } from '../../core/groups.ts'
 import { violates } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
-import {
-  Answer,
-  loads,
-  nothing,
-  operation,
-  pageOf,
-  type Actor,
-  type Context,
-  type Has,
-} from '../../http/operation.ts'
-import { conflict, invalid, notFound, refused } from '../../http/problems.ts'
+import { nothing, operation, pageOf, type Context } from '../../http/operation.ts'
+import { conflict, invalid, refused } from '../../http/problems.ts'
 import { nullable } from '../../http/schema.ts'
 import { GroupLabel, present, type LabelForCaller } from './entity.ts'
+import { LINE, label, labelInReach, labelNamed, noLabel, reachOf, reachParams, type Here } from './gates.ts'
 import { cleanTitle, hexColor, titleFaults } from './rules.ts'
 import * as labels from './store.ts'
 
-type Here = Has<{ group: Group; actor: Actor }>
+export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
 
-const noLabel = (): ReturnType<typeof notFound> => notFound('Label')
 const labelExists = (): ReturnType<typeof conflict> => conflict('Label already exists')
 const labelLocked = (): ReturnType<typeof refused> => refused('Label is locked and was not removed')
-
-const reachParams = {
-  include_ancestor_groups: t.Optional(t.Boolean({ default: true })),
-  include_descendant_groups: t.Optional(t.Boolean({ default: false })),
-  only_group_labels: t.Optional(t.Boolean({ default: true, description: 'False: labels of projects too' })),
-}
-interface ReachParams {
-  readonly include_ancestor_groups?: boolean
-  readonly include_descendant_groups?: boolean
-  readonly only_group_labels?: boolean
-}
-const reachOf = (params: ReachParams): labels.Reach => ({
-  ancestors: params.include_ancestor_groups ?? true,
-  descendants: params.include_descendant_groups ?? false,
-  projects: params.only_group_labels === false,
-})
-const OWN: labels.Reach = { ancestors: false, descendants: false, projects: false }
-const LINE: labels.Reach = { ...OWN, ancestors: true }
-
-const find = ({ db, actor, group }: Here, reach: labels.Reach, ref: string): Promise<Label | undefined> =>
-  labels.findLabel(db, actor, { group, reach }, ref)
-
-const labelId = t.String({ description: 'The id or the URL-encoded title of the label' })
-const label = loads({
-  param: 'label_id',
-  type: labelId,
-  as: 'label',
-  says: 'a label of the group itself',
-  missing: noLabel,
-  find: (ctx: Here, ref) => find(ctx, OWN, ref),
-})
-const labelOfLine = loads({
-  param: 'label_id',
-  type: labelId,
-  as: 'label',
-  says: 'a label of the group or of a group above it',
-  missing: noLabel,
-  find: (ctx: Here, ref) => find(ctx, LINE, ref),
-})
-const labelInReach = loads({
-  param: 'label_id',
-  type: labelId,
-  as: 'label',
-  says: 'a label within the reach asked for',
-  missing: noLabel,
-  find: (ctx: Here & { params: ReachParams }, ref) => find(ctx, reachOf(ctx.params), ref),
-})
 
 export const listGroupLabels = operation({
   method: 'GET',
@@ -198,22 +142,11 @@ export const updateGroupLabelByName = operation({
     { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
     { exactlyOne: ['label_id', 'name'], atLeastOne },
   ),
-  gates: [group, groupReporter],
-  handle: async (ctx) => {
-    const { label_id, name = '', ...to } = ctx.params
-    const label = await named(ctx, label_id === undefined ? name : String(label_id))
-    return present(await change(ctx, label, to))
-  },
+  gates: [group, groupReporter, labelNamed],
+  handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
   returns: GroupLabel,
-  refuses: [noLabel, taken],
+  refuses: [taken],
 })
-
-/** The label that the deprecated forms name by a parameter. */
-async function named(ctx: Here, ref: string): Promise<Label> {
-  const label = await find(ctx, OWN, ref)
-  if (label === undefined) throw noLabel()
-  return label
-}
 
 async function discard({ db, group }: Context & { group: Group }, label: Label): Promise<null> {
   if (label.lock_on_merge) throw labelLocked()
@@ -239,38 +172,8 @@ export const deleteGroupLabelByName = operation({
   summary: 'Delete a label of a group (deprecated: name it in the path)',
   first: [signedIn],
   params: t.Object({ name: t.String() }),
-  gates: [group, groupReporter],
-  handle: async (ctx) => discard(ctx, await named(ctx, ctx.params.name)),
+  gates: [group, groupReporter, labelNamed, unmodified('label')],
+  handle: async (ctx) => discard(ctx, ctx.label),
   returns: nothing,
-  refuses: [noLabel, labelLocked],
-})
-
-export const subscribeToGroupLabel = operation({
-  method: 'POST',
-  path: '/groups/:id/labels/:label_id/subscribe',
-  summary: 'Subscribe to a label of a group',
-  published: true,
-  first: [signedIn],
-  gates: [group, labelOfLine],
-  handle: async ({ db, actor, label }) =>
-    (await labels.subscribe(db, label.id, actor.id))
-      ? present(await labels.forCaller(db, actor, label))
-      : new Answer(304),
-  returns: GroupLabel,
-  also: { 304: null },
-})
-
-export const unsubscribeFromGroupLabel = operation({
-  method: 'POST',
-  path: '/groups/:id/labels/:label_id/unsubscribe',
-  summary: 'Unsubscribe from a label of a group',
-  published: true,
-  first: [signedIn],
-  gates: [group, labelOfLine],
-  handle: async ({ db, actor, label }) =>
-    (await labels.unsubscribe(db, label.id, actor.id))
-      ? present(await labels.forCaller(db, actor, label))
-      : new Answer(304),
-  returns: GroupLabel,
-  also: { 304: null },
+  refuses: [labelLocked],
 })

@@ -21,15 +21,30 @@ export function textColor(hex: string): string {
 
 const LONGEST = 255
 
-/** A title as it is stored: without tags and blanks around it. */
-export const cleanTitle = (given: string): string => given.replaceAll(/<[^<>]*>/g, '').trim()
+const TAG_BEGINS = /[a-z/!?]/i
+
+/**
+ * A title as it is stored: without tags and blanks around it. A tag that another one is hidden in goes too, and a sign
+ * that only compares stays.
+ */
+export function cleanTitle(given: string): string {
+  const kept: string[] = []
+  const opened: number[] = []
+  for (const sign of given) {
+    if (sign === '<') opened.push(kept.length)
+    const from = sign === '>' ? opened.pop() : undefined
+    if (from !== undefined && TAG_BEGINS.test(kept[from + 1] ?? '')) kept.length = from
+    else kept.push(sign)
+  }
+  return kept.join('').trim()
+}
 
 /** Why a clean title will not do, in the published words. */
 export function titleFaults(title: string): string[] {
   return [
     ...(title === '' ? ["can't be blank"] : []),
     ...(title === '' || title.includes(',') ? ['is invalid'] : []),
-    ...(title.length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+    ...(Array.from(title).length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
   ]
 }
 

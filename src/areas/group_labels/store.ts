@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, heldBy, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
+import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import type { Label, Visibility } from '../../db/schema.ts'
+import type { Label } from '../../db/schema.ts'
 import {
   listed,
   paged,
@@ -14,6 +14,7 @@ import {
 } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { LabelForCaller } from './entity.ts'
+import { mine, role, seesGroup, seesProject, type Caller, type CallerSlots } from './sight.ts'
 
 /** Which labels count as a group's: its own always, those of its line and of what is below it on request. */
 export interface Reach {
@@ -30,18 +31,6 @@ interface Where {
   readonly group: Group
   readonly reach: Reach
 }
-interface Caller {
-  readonly user_id: number
-  readonly open_to: readonly Visibility[]
-}
-type CallerSlots = { readonly [Name in keyof Caller]: RawBuilder<Caller[Name]> }
-
-const role = sql`coalesce(${roleInProject(sql`mine`, sql`p.id`, sql`n.traversal_ids`)}, 0)`
-const mine = (p: CallerSlots): RawBuilder<unknown> =>
-  sql`mine as materialized (select * from ${heldBy(p.user_id)} g)`
-const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
-  everything ? sql`true` : sql`(p.visibility = any(${p.open_to}) or ${role} >= ${sql.lit(ROLES.guest)})`
-
 /** The counts are joined to the rows of the page only, and count what the caller may see. */
 function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
   const seesIssue = everything
@@ -76,25 +65,35 @@ type ListValues = Caller & {
 }
 type ListSlots = { readonly [Name in keyof ListValues]: RawBuilder<ListValues[Name]> }
 
-const groupsOf = (p: ListSlots, { ancestors, descendants }: Reach): RawBuilder<unknown> => {
+/** The line above a group shows itself to whoever sees the group; what is below is looked at one by one. */
+const groupsOf = (
+  p: ListSlots,
+  { ancestors, descendants, everything }: Reach & { readonly everything: boolean },
+): RawBuilder<unknown> => {
   const line = sql`select unnest(${p.line}::bigint[])`
-  const below = sql`select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]`
+  const below = sql`
+    select n.id from namespaces n
+     where n.traversal_ids @> array[${p.group_id}::bigint]
+       and (n.id = ${p.group_id} or ${seesGroup(p, everything)})`
   if (descendants) return ancestors ? sql`${below} union ${line}` : below
   return ancestors ? line : sql`select ${p.group_id}::bigint`
 }
 
-/** From each group or project its labels in order, and only as far as the page reaches; then merged. */
+/**
+ * From each group or project its labels in order, and only as far as the page reaches. Just what orders them, so that
+ * skipping to a late page is a walk along an index.
+ */
 function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawBuilder<unknown>[] {
   const search = shape.search
     ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})`
     : sql``
   const groups = sql`
     select l.* from (${groupsOf(p, shape)}) as home (id),
-           lateral (select l.* from labels l where l.group_id = home.id ${search} ${cut}) l`
+           lateral (select l.id, l.title from labels l where l.group_id = home.id ${search} ${cut}) l`
   const projects = sql`
     select l.* from (${groupsOf(p, { ...shape, ancestors: false })}) as home (id)
       join projects p on p.namespace_id = home.id join namespaces n on n.id = p.namespace_id,
-           lateral (select l.* from labels l where l.project_id = p.id ${search} ${cut}) l
+           lateral (select l.id, l.title from labels l where l.project_id = p.id ${search} ${cut}) l
      where ${seesProject(p, shape.everything)}`
   return shape.projects ? [groups, projects] : [groups]
 }
@@ -102,8 +101,9 @@ function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawB
 const list = statements<ListShape, ListValues, Paged<LabelForCaller>>((p, shape) => {
   const reach = sql`order by l.title, l.id limit ${p.limit}::bigint + ${p.offset}::bigint`
   const rows = sql`
-    select l.* from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
-     order by l.title, l.id limit ${p.limit} offset ${p.offset}`
+    select l.* from (select l.id from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
+                      order by l.title, l.id limit ${p.limit} offset ${p.offset}) chosen
+      join labels l on l.id = chosen.id`
   const matches = sql.join(
     sources(p, shape, sql``).map((source) => sql`select from (${source}) l`),
     sql` union all `,
@@ -224,13 +224,6 @@ const updateLabel = statement(
 const removeLabel = statement((p: Slots<{ group_id: number; id: number }>) =>
   q.deleteFrom('labels').where('group_id', '=', p.group_id).where('id', '=', p.id),
 )
-const subscribeTo = statement(
-  (p: Slots<{ label_id: number; user_id: number }>) => sql`
-    insert into label_subscriptions (label_id, user_id) values (${p.label_id}, ${p.user_id}) on conflict do nothing`,
-)
-const unsubscribeFrom = statement((p: Slots<{ label_id: number; user_id: number }>) =>
-  q.deleteFrom('label_subscriptions').where('label_id', '=', p.label_id).where('user_id', '=', p.user_id),
-)
 
 /** Violates `labels_group_title_once` when the group has a label of that title. */
 export const insert = (db: Db, label: NewLabel): Promise<Label | undefined> => db.one(insertLabel, label)
@@ -240,11 +233,3 @@ export const update = (db: Db, label: NewLabel & { id: number }): Promise<Label 
 
 export const remove = (db: Db, groupId: number, id: number): Promise<number> =>
   db.run(removeLabel, { group_id: groupId, id })
-
-/** Whether this changed anything. */
-export const subscribe = async (db: Db, labelId: number, userId: number): Promise<boolean> =>
-  (await db.run(subscribeTo, { label_id: labelId, user_id: userId })) > 0
-
-/** Whether this changed anything. */
-export const unsubscribe = async (db: Db, labelId: number, userId: number): Promise<boolean> =>
-  (await db.run(unsubscribeFrom, { label_id: labelId, user_id: userId })) > 0

@@ -86,8 +86,8 @@ interface Wanted {
 }
 
 function scopeOf(actor: Context['actor'], wanted: Wanted): ListShape['scope'] {
-  if (actor === null) return 'visible'
   if (wanted.owned) return 'owned'
+  if (actor === null) return 'visible'
   if (wanted.min_access_level !== undefined) return 'role'
   if (wanted.all_available ?? actor.admin) return actor.admin ? 'all' : 'visible'
   return 'member'
@@ -183,7 +183,7 @@ export const listGroupProjects = operation({
     const { db, actor, group, params, page } = ctx
     const admin = actor?.admin === true
     const search = params.search ?? ''
-    const role = params.owned ? ROLES.owner : params.min_access_level
+    const role = params.owned ? ROLES.owner : actor ? params.min_access_level : undefined
     const found = await listProjects(
       db,
       actor,

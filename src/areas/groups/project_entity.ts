@@ -104,8 +104,8 @@ export function presentProject(
 ): Static<typeof GroupProject> {
   if (view.simple) return presentIdentity(row, site)
   const settings = { ...PROJECT_SETTINGS, ...row.settings }
-  return {
-    ...presentIdentity(row, site),
+  // Assigned, not spread: a literal this long that begins with a spread takes fifty times as long.
+  return Object.assign(presentIdentity(row, site), {
     archived: row.archived,
     visibility: row.visibility,
     issues_enabled: settings.issues_enabled,
@@ -123,7 +123,7 @@ export function presentProject(
     ...(view.customAttributes && {
       custom_attributes: Object.entries(row.custom_attributes).map(([key, value]) => ({ key, value })),
     }),
-  }
+  })
 }
 
 function presentIdentity(row: ProjectInGroup, { config }: Site): Static<typeof GroupProject> {

@@ -5,6 +5,7 @@ import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { ProjectInGroup } from './project_entity.ts'
+import { belongs } from './store.ts'
 
 export const PROJECT_ORDERS = [
   'id',
@@ -92,7 +93,7 @@ function orderOf(p: P, { order, descending, search }: ProjectShape): RawBuilder<
 function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<unknown> | undefined {
   if (!own) return undefined
   if (descendants)
-    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}]
+    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]
     ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``})`
   return ancestors ? sql`n.id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
 }
@@ -124,17 +125,13 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) 
            lateral (select n.name, n.path, n.kind, n.full_name, n.full_path, n.parent_id, n.avatar_url
                       from namespaces n where n.id = p.namespace_id) home,
            lateral (select coalesce(json_agg(json_build_object(
-                             'group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+                             'group_id', n.id, 'group_name', n.name, 'group_full_path', n.full_path,
                              'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')
                              as shared_with_groups
-                      from project_group_links l join namespaces g on g.id = l.group_id
-                     where l.project_id = p.id
-                       and ${
-                         shape.everything
-                           ? sql`true`
-                           : sql`(g.visibility = any(${p.open_to}) or exists (
-                         select from mine m where m.namespace_id = any(g.traversal_ids) and m.access_level > 0))`
-                       }) shared
+                      from project_group_links l join namespaces n on n.id = l.group_id
+                     where l.project_id = p.id and (l.expires_at is null or l.expires_at > today())
+                       and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
+                   ) shared
      order by ${order}`
   if (!shape.counted)
     return sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`

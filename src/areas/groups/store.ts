@@ -42,8 +42,14 @@ type Values = Omit<ListFilters, 'after'> & {
 
 type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
 
-/** Everything on and below what the viewer holds, and the line above what the viewer is let into. */
-const belongs = sql`
+/** Whether a level of 0, on the group `n` or above it, takes it away from the viewer. */
+const denied = sql`exists (select from mine g where g.access_level = 0 and g.namespace_id = any(n.traversal_ids))`
+
+/**
+ * Whether the group `n` is one of the viewer's, whose grants are `mine`: everything on and below what the viewer
+ * holds, and the line above what the viewer is let into.
+ */
+export const belongs = sql`
   n.id in (
     select d.id from mine g join namespaces d on d.traversal_ids @> array[g.namespace_id]
      where g.access_level >= ${sql.lit(ROLES.guest)}
@@ -52,7 +58,7 @@ const belongs = sql`
     select unnest(d.traversal_ids) from mine g left join projects gp on gp.id = g.project_id
       join namespaces d on d.id = coalesce(g.namespace_id, gp.namespace_id)
      where g.access_level >= ${sql.lit(ROLES.guest)})
-  and not exists (select from mine g where g.access_level = 0 and g.namespace_id = any(n.traversal_ids))`
+  and not ${denied}`
 
 function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
   switch (scope) {
@@ -65,9 +71,9 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
     case 'owned':
       return sql`n.id in (select m.namespace_id from members m
         where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)}
-          and (m.expires_at is null or m.expires_at > today()))`
+          and (m.expires_at is null or m.expires_at > today())) and not ${denied}`
     case 'role':
-      return sql`${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} >= ${p.min_access_level}`
+      return sql`${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} >= greatest(${p.min_access_level}::bigint, 1)`
   }
 }
 
@@ -159,7 +165,7 @@ const shares = statements<
     select n.id as group_id, n.name as group_name, n.full_path as group_full_path,
            l.group_access::int as group_access_level, l.expires_at
       from group_group_links l join namespaces n on n.id = l.shared_with_group_id
-     where l.shared_group_id = ${p.group_id}
+     where l.shared_group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today())
        and ${everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
      order by l.id`,
 )

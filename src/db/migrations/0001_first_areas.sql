@@ -115,7 +115,8 @@ create table members (
   updated_at timestamptz not null default now(),
   check (num_nonnulls(namespace_id, project_id) = 1)
 );
-create unique index members_namespace_key on members (user_id, namespace_id) where namespace_id is not null;
+-- Not partial: it also finds everything that a user holds.
+create unique index members_namespace_key on members (user_id, namespace_id);
 create unique index members_project_key on members (user_id, project_id) where project_id is not null;
 create index members_namespace_id on members (namespace_id);
 create index members_project_id on members (project_id);

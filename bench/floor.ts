@@ -1,0 +1,39 @@
+import fastify from 'fastify'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import type { Recorded } from './record.ts'
+
+// What no server on this stack could beat: bare routes that send the recorded statements and answer constant bytes.
+
+export interface FloorRoute {
+  readonly path: string
+  /** Statements that were sent side by side stand in one wave. */
+  readonly waves: readonly (readonly Recorded[])[]
+  readonly bytes: number
+}
+export interface FloorOrder {
+  readonly connection: pg.ClientConfig
+  readonly routes: readonly FloorRoute[]
+}
+
+async function serve({ connection, routes }: FloorOrder): Promise<number> {
+  const point = new pg.Client({ ...connection, pipeline: true })
+  const pool = new pg.Pool({ ...connection, max: 8 })
+  await point.connect()
+  const send = ({ lane, name, text, values }: Recorded): Promise<unknown> =>
+    (lane === 'one' ? point : pool).query({ name, text, values: [...values] })
+  const app = fastify()
+  for (const { path, waves, bytes } of routes) {
+    const body = Buffer.alloc(bytes, ' ')
+    app.get(path, async (_request, reply) => {
+      for (const wave of waves) await Promise.all(wave.map(send))
+      return reply.header('content-type', 'application/json').send(body)
+    })
+  }
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
+
+process.once('message', (order: FloorOrder) => {
+  void serve(order).then((port) => process.send?.(port))
+})

@@ -1,0 +1,30 @@
+import type { Filled } from './fill.ts'
+
+export interface Reading {
+  readonly name: string
+  readonly kind: 'record' | 'list'
+  /** Below `/api/v4`. */
+  readonly path: string
+}
+
+/** What is measured: the readings that clients make most. */
+export function readings({ labelled, group, project }: Filled, sha: string): Reading[] {
+  const { id, full_path } = project
+  const commits = `repository/commits`
+  return [
+    { name: 'one group, with its projects', kind: 'record', path: `/groups/${group}` },
+    { name: 'one group, alone', kind: 'record', path: `/groups/${group}?with_projects=false` },
+    { name: 'groups', kind: 'list', path: '/groups' },
+    { name: 'projects of a group', kind: 'list', path: `/groups/${group}/projects` },
+    { name: 'labels, page 1', kind: 'list', path: `/groups/${labelled}/labels?with_counts=true` },
+    { name: 'labels, page 500', kind: 'list', path: `/groups/${labelled}/labels?with_counts=true&page=500` },
+    { name: 'namespaces', kind: 'list', path: '/namespaces' },
+    { name: 'one commit', kind: 'record', path: `/projects/${id}/${commits}/${sha}` },
+    {
+      name: 'one commit, project by path',
+      kind: 'record',
+      path: `/projects/${encodeURIComponent(full_path)}/${commits}/${sha}`,
+    },
+    { name: 'commits', kind: 'list', path: `/projects/${id}/${commits}` },
+  ]
+}

@@ -1,0 +1,22 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { operations } from '../src/areas/index.ts'
+import { accessTable, openapi } from '../src/http/openapi.ts'
+
+// Writes the generated documents; with --check only tells whether they are fresh.
+
+const folder = new URL('../docs/generated/', import.meta.url)
+const documents: Readonly<Record<string, string>> = {
+  'openapi.json': `${JSON.stringify(openapi(operations, 'http://localhost:8080'), null, 2)}\n`,
+  'access.md': accessTable(operations),
+}
+
+const check = process.argv.includes('--check')
+await mkdir(folder, { recursive: true })
+for (const [name, text] of Object.entries(documents)) {
+  const file = new URL(name, folder)
+  if (!check) await writeFile(file, text)
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    process.stderr.write(`docs/generated/${name} is stale: run npm run generate\n`)
+    process.exitCode = 1
+  }
+}

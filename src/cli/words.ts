@@ -1,0 +1,79 @@
+import { pathFault } from '../core/paths.ts'
+import { ROLES, type RoleName } from '../core/roles.ts'
+import { SCOPES, type Scope } from '../access/tokens.ts'
+import { Misuse } from './command.ts'
+
+// Readers of what is typed after an option. They throw Misuse, before anything is opened.
+
+/** One of `names`, or a Misuse that lists them. */
+export function oneOf<Name extends string>(names: readonly Name[], given: string, what: string): Name {
+  const found = names.find((name) => name === given)
+  if (found === undefined) throw new Misuse(`there is no ${what} "${given}"; there are ${names.join(', ')}`)
+  return found
+}
+
+export const readScopes = (list: string): Scope[] => [
+  ...new Set(list.split(',').map((word) => oneOf(SCOPES, word.trim(), 'scope'))),
+]
+
+/** A day from tomorrow on, in UTC: on the day itself what it ends is over. */
+export function readDay(given: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(`${given}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(given))
+    throw new Misuse(`--expires-at takes a day such as 2030-01-31, not "${given}"`)
+  if (time <= Date.now()) throw new Misuse(`--expires-at takes a day to come, not ${given}`)
+  return given
+}
+
+export interface Role {
+  readonly name: string
+  readonly level: number
+}
+
+/** A role by its name or number. */
+export function readRole(given: string): Role {
+  const names = Object.keys(ROLES) as RoleName[]
+  const word = given.toLowerCase().replaceAll(' ', '_')
+  const name = names.find((each) => each === word || String(ROLES[each]) === word)
+  if (name === undefined)
+    throw new Misuse(
+      `there is no role "${given}"; there are ${names.map((each) => `${each} (${ROLES[each]})`).join(', ')}`,
+    )
+  return { name, level: ROLES[name] }
+}
+
+export function readUsername(given: string): string {
+  const fault = given === '' ? "can't be blank" : pathFault(given, true)
+  if (fault !== undefined) throw new Misuse(`--username ${fault}`)
+  return given
+}
+
+export function readEmail(given: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(given) || given.length > 254)
+    throw new Misuse(`--email takes a mail address, not "${given}"`)
+  return given
+}
+
+/** A name for people. */
+export function readName(given: string): string {
+  const name = given.trim()
+  if (name === '') throw new Misuse("--name can't be blank")
+  if (name.length > 255) throw new Misuse('--name is too long (maximum is 255 characters)')
+  return name
+}
+
+export interface Address {
+  /** Undefined at the top level. */
+  readonly parent: string | undefined
+  readonly path: string
+}
+
+/** Takes `a/b/c` apart into `a/b` and `c`. */
+export function readAddress(given: string): Address {
+  const parts = given.replaceAll(/^\/+|\/+$/g, '').split('/')
+  const path = parts.pop() ?? ''
+  const parent = parts.length === 0 ? undefined : parts.join('/')
+  const fault = path === '' || parts.includes('') ? "can't be blank" : pathFault(path, parent === undefined)
+  if (fault !== undefined) throw new Misuse(`--path ${fault}`)
+  return { parent, path }
+}

@@ -1,0 +1,164 @@
+// One document is read, and the view of an operation is built only when it is opened: building some hundred
+// of them up front would keep the browser busy for nobody.
+
+import { operationView } from './operation.js'
+import {
+  API_ROOT,
+  areaTitle,
+  facts,
+  h,
+  hrefOf,
+  operationLink,
+  page,
+  pathParts,
+  rich,
+  titleOf,
+} from './parts.js'
+import { deref } from './schema.js'
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options']
+const MANY_OPERATIONS = 60
+const NARROW = matchMedia('(width < 56rem)')
+const filter = document.querySelector('#filter')
+const view = document.querySelector('#view')
+const side = document.querySelector('#side')
+
+function operationsOf([path, item]) {
+  const shared = (item.parameters ?? []).map(deref)
+  return METHODS.filter((method) => item[method]).map((method) => {
+    const { parameters = [], operationId, tags, ...rest } = item[method]
+    const own = parameters.map(deref)
+    const added = shared.filter((s) => !own.some((o) => o.name === s.name && o.in === s.in))
+    const named = { id: operationId ?? `${method}${path}`, area: tags?.[0] ?? 'other', method, path }
+    return { ...rest, ...named, parameters: [...added, ...own] }
+  })
+}
+
+function readOperations() {
+  const paths = Object.entries(page.spec.paths ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const list = paths.flatMap(operationsOf)
+  const tags = page.spec.tags ?? []
+  const names = new Set([...tags.map((tag) => tag.name), ...list.map((operation) => operation.area)])
+  const all = [...names].map((name) => {
+    const about = tags.find((tag) => tag.name === name)?.description
+    return { name, about, operations: list.filter((operation) => operation.area === name) }
+  })
+  page.areas = all.filter((area) => area.operations.length)
+  page.operations = page.areas.flatMap((area) => area.operations)
+}
+
+function buildSide() {
+  for (const area of page.areas) {
+    area.rows = area.operations.map((operation) => {
+      const { method, path, summary, id } = operation
+      const link = operationLink(operation, h('span', titleOf(operation)))
+      const text = [method, path, summary, id, area.name, areaTitle(area.name)].join(' ').toLowerCase()
+      return { operation, link, item: h('li', link), text }
+    })
+    const head = h('summary', areaTitle(area.name), h('small', area.rows.length))
+    const items = area.rows.map((row) => row.item)
+    area.node = h('details', head, h('ul', items))
+  }
+  document.querySelector('#areas').replaceChildren(...page.areas.map((area) => area.node))
+}
+
+function applyFilter() {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
+  let found = 0
+  for (const area of page.areas) {
+    for (const row of area.rows) row.item.hidden = !words.every((word) => row.text.includes(word))
+    const hits = area.rows.filter((row) => !row.item.hidden).length
+    const current = area.rows.some((row) => row.link.ariaCurrent)
+    area.node.hidden = !hits
+    area.node.open = words.length > 0 || current || page.operations.length < MANY_OPERATIONS
+    found += hits
+  }
+  const count = words.length ? `${found} of ${page.operations.length}` : page.operations.length
+  document.querySelector('#count').textContent = `${count} operations`
+}
+
+function overview(unknown) {
+  const { title = 'API', version, description } = page.spec.info ?? {}
+  const ways = Object.values(page.spec.components?.securitySchemes ?? {}).map(({ type, scheme, name }) =>
+    type === 'http' ? `Authorization: ${areaTitle(scheme)} <token>` : `${name}: <token>`,
+  )
+  return h(
+    'article.overview',
+    unknown && h('p.note', { role: 'alert' }, 'No operation is called ', h('code', unknown), '.'),
+    h('h1', { tabindex: -1 }, `${title} API `, h('small', version)),
+    h('p.lead', rich(description)),
+    facts(
+      ['Base URL', h('code', page.spec.servers?.[0]?.url ?? API_ROOT)],
+      ['Authentication', ways.map((way, i) => [i > 0 && ' or ', h('code', way)])],
+      ['Document', h('a', { href: '/-/openapi.json' }, 'openapi.json')],
+    ),
+    page.areas.map(areaView),
+  )
+}
+
+function areaView({ name, about, operations: listed }) {
+  const link = (each) => operationLink(each, h('code', pathParts(each.path)), h('span', each.summary))
+  const items = listed.map((each) => h('li', link(each)))
+  return [h('h2', areaTitle(name)), about && h('p', rich(about)), h('ul.list', items)]
+}
+
+function openView() {
+  const operation = page.operations.find((each) => [hrefOf(each), `#${each.id}`].includes(location.hash))
+  view.replaceChildren(operation ? operationView(operation) : overview(location.hash.slice(1)))
+  document.title = `${operation ? titleOf(operation) : 'API reference'} · ${page.spec.info?.title ?? 'API'}`
+  for (const area of page.areas) {
+    for (const row of area.rows) row.link.ariaCurrent = row.operation === operation ? 'page' : null
+    if (area.name === operation?.area) area.node.open = true
+  }
+  side.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+}
+
+function moveTo() {
+  side.hidePopover()
+  openView()
+  scrollTo(0, 0)
+  view.querySelector('h1').focus({ preventScroll: true })
+}
+
+function onKey(event) {
+  const typing = event.target.closest('input, textarea, select')
+  if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return
+  event.preventDefault()
+  if (NARROW.matches) side.showPopover()
+  filter.select()
+}
+
+function listen() {
+  addEventListener('hashchange', moveTo)
+  addEventListener('keydown', onKey)
+  filter.addEventListener('input', applyFilter)
+  filter.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') side.querySelector('li:not([hidden]) > a')?.click()
+  })
+  // Following the link of the shown operation changes no hash, and the side list should close all the same.
+  side.addEventListener('click', (event) => event.target.closest('a') && side.hidePopover())
+  NARROW.addEventListener('change', () => side.hidePopover())
+  document.querySelector('#skip').addEventListener('click', (event) => {
+    event.preventDefault()
+    view.focus()
+  })
+}
+
+async function start() {
+  try {
+    const response = await fetch('/-/openapi.json')
+    if (!response.ok) throw new Error(`the server answered ${response.status}`)
+    page.spec = await response.json()
+  } catch (error) {
+    const words = `The API document could not be read: ${error.message}.`
+    view.replaceChildren(h('p.note', { role: 'alert' }, words))
+    return
+  }
+  readOperations()
+  buildSide()
+  listen()
+  openView()
+  applyFilter()
+}
+
+start()

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { operations } from '../src/areas/index.ts'
+import { openapi } from '../src/http/openapi.ts'
+
+interface Row {
+  readonly area: string
+  readonly method: string
+  readonly path: string
+  readonly provenance: string
+  readonly tier: string
+}
+
+/** The areas that are served so far; an area is served whole or not at all. */
+const SERVED = new Set(['groups', 'namespaces', 'group_labels', 'plan_limits', 'project_aliases'])
+/** Of the commits, reading comes first; the rest comes with writing to repositories. */
+const COMMITS = new Set(['GET /projects/:/repository/commits', 'GET /projects/:/repository/commits/:'])
+
+const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')
+const rows = text
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line): Row => {
+    const [area = '', method = '', path = '', provenance = '', tier = ''] = line.split('\t')
+    return { area, method, path, provenance, tier }
+  })
+const due = rows.filter((row) => SERVED.has(row.area) || COMMITS.has(keyOf(row)))
+
+function keyOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path.replaceAll(/:\w+/g, ':')}`
+}
+
+interface Documented {
+  readonly 'x-provenance': string
+  readonly 'x-tier': string
+}
+const document = openapi(operations, 'http://localhost') as {
+  paths: Record<string, Record<string, Documented>>
+}
+const documented = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [
+      keyOf({ method: method.toUpperCase(), path: path.replaceAll(/\{(\w+)\}/g, ':$1') }),
+      operation,
+    ]),
+  ),
+)
+
+test('the table of operations is whole', () => assert.equal(rows.length, 148))
+
+test('every operation of the served areas is in the document, with its provenance and tier', () => {
+  const found = due.map((row) => [
+    keyOf(row),
+    documented.get(keyOf(row))?.['x-provenance'],
+    documented.get(keyOf(row))?.['x-tier'],
+  ])
+  assert.deepEqual(
+    found,
+    due.map((row) => [keyOf(row), row.provenance, row.tier]),
+  )
+})
+
+test('the document holds no operation that the table does not', () => {
+  const known = new Set(rows.map(keyOf))
+  assert.deepEqual(
+    [...documented.keys()].filter((key) => !known.has(key)),
+    [],
+  )
+})
+
+test('operation names are unique and start with a verb', () => {
+  const names = operations.map((operation) => operation.name)
+  assert.equal(new Set(names).size, names.length)
+  const verbs = /^(list|get|create|update|delete|subscribe|unsubscribe|check)[A-Z]/
+  assert.deepEqual(
+    names.filter((name) => !verbs.test(name)),
+    [],
+  )
+})

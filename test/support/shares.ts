@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { ROLES, type RoleName } from '../../src/core/roles.ts'
+import type { Answered, World } from './world.ts'
+
+interface Share {
+  readonly invited: { readonly id: number }
+  readonly role: RoleName
+  /** The first day without it. */
+  readonly expires?: string
+}
+
+const day = (expires: string | undefined): string => (expires === undefined ? 'null' : `'${expires}'`)
+
+/** Shares a group with the members of another. */
+export const shareGroup = (world: World, group: { id: number }, share: Share): Promise<void> =>
+  world.make.sql(
+    `insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
+     values (${group.id}, ${share.invited.id}, ${ROLES[share.role]}, ${day(share.expires)})`,
+  )
+
+/** Shares a project with the members of a group. */
+export const shareProject = (world: World, project: { id: number }, share: Share): Promise<void> =>
+  world.make.sql(
+    `insert into project_group_links (project_id, group_id, group_access, expires_at)
+     values (${project.id}, ${share.invited.id}, ${ROLES[share.role]}, ${day(share.expires)})`,
+  )
+
+/** The records of a list that was answered with 200. */
+export function listOf(answer: Answered): Record<string, unknown>[] {
+  assert.equal(answer.status, 200, answer.text)
+  assert.ok(Array.isArray(answer.body), answer.text)
+  return answer.body as Record<string, unknown>[]
+}
+
+/** One field of each record of a list, in its order. */
+export const pick = (answer: Answered, field: string): unknown[] =>
+  listOf(answer).map((record) => record[field])
