@@ -4,7 +4,7 @@ import { Type as t, type TSchema } from 'typebox'
 import type { Tree } from './forms.ts'
 import { compileOne, compileReader } from './params.ts'
 import { Problem } from './problems.ts'
-import { anyObject, date, filled, listOf, nullable, oneOf, timestamp } from './schema.ts'
+import { date, filled, listOf, nullable, oneOf, timestamp } from './schema.ts'
 
 const outcome = (work: () => unknown): unknown => {
   try {
@@ -156,7 +156,7 @@ table('a moment', timestamp(), [
   ['2024-01-31T08:00:00.000Z', '2024-01-31T08:00:00.000Z'],
   ['2024-01-31T08:00:00+02:00', '2024-01-31T08:00:00+02:00'],
   ['2024-01-31T08:00:00-0530', '2024-01-31T08:00:00-0530'],
-  ['2024-01-31 08:00', '2024-01-31 08:00'],
+  ['2024-01-31 08:00', '2024-01-31 08:00Z'],
   ['2024-01-31', '2024-01-31'],
   ['2024-01-31t08:00:00z', '2024-01-31t08:00:00z'],
   ['2024-02-30T08:00:00Z', INVALID],
@@ -195,7 +195,7 @@ table('a text or null', nullable(t.String()), [
   ['', ''],
   ['null', 'null'],
 ])
-table('any object', anyObject(), [
+table('any object', t.Unsafe({ type: 'object' }), [
   [{ a: [1] }, { a: [1] }],
   [[1], INVALID],
   ['{}', INVALID],

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Someone } from '../support/makers.ts'
-import { contents, makeLabel, rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { contents, makeLabel, sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
 
 let owner: Someone
@@ -77,7 +78,7 @@ suite('writes with If-Match', () => {
     assert.equal(through.length, 1)
     for (const { status, body } of answers)
       if (status !== 200) assert.deepEqual([status, body], [412, failed])
-    const kept = await rows(world(), `select description from labels where title = 'crowd'`)
+    const kept = await rowsOf(world(), `select description from labels where title = 'crowd'`)
     assert.deepEqual(kept, [
       { description: (through[0]?.body as { description?: string } | undefined)?.description },
     ])
@@ -116,7 +117,7 @@ suite('writes with If-Match', () => {
     const etag = await tagOf(`${path}?plan_name=default`, admin)
     assert.equal((await put(path, etag, { plan_name: 'default', dotenv_variables: 21 }, admin)).status, 200)
     assert.equal((await put(path, etag, { plan_name: 'default', dotenv_variables: 22 }, admin)).status, 412)
-    const kept = await rows(world(), `select limits from plan_limits where plan_name = 'default'`)
+    const kept = await rowsOf(world(), `select limits from plan_limits where plan_name = 'default'`)
     assert.deepEqual(kept, [{ limits: { dotenv_variables: 21 } }])
   })
 
