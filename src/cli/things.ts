@@ -165,8 +165,8 @@ async function createWithSource(
 function importFailure(error: GitError): Refusal {
   if (error.fault === 'aborted') return new Refusal('the import was given up; nothing of it was kept')
   // What complains is the reason; what the other side says besides is mostly its progress.
-  const said = [...error.stderr.matchAll(/^(?:remote: )?(?:fatal|error|ERROR): (.+)$/gm)].map(
-    ([, line]) => line,
-  )
+  const said = [...error.stderr.matchAll(/^(?:remote: )?(?:fatal|error|ERROR): (.+)$/gm)]
+    .map(([, line = '']) => line.trimEnd())
+    .filter((line) => line !== 'Could not read from remote repository.')
   return new Refusal(`the import failed: ${said.length > 0 ? said.slice(-3).join('; ') : error.message}`)
 }

@@ -168,6 +168,24 @@ test('a change sets what it names and leaves the rest', async () => {
   assert.deepEqual((await stored(group))[1], bystander)
 })
 
+test('of two who change different things of one label at once neither loses', async () => {
+  const group = await world.make.group()
+  await world.make.member(as, 'owner', { group })
+  const names = Array.from({ length: 10 }, (_, i) => `label ${i}`)
+  for (const name of names) await post(group, { name, color: '#112233', description: 'old' })
+  const answers = await Promise.all(
+    names.flatMap((name) => [
+      put(group, name, { color: '#445566' }),
+      put(group, name, { description: `${name}, new` }),
+    ]),
+  )
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  assert.deepEqual(
+    (await stored(group)).map(({ title, color, description }) => [title, color, description]),
+    names.map((name) => [name, '#445566', `${name}, new`]),
+  )
+})
+
 test('a change that would not do is refused, and nothing is changed', async () => {
   const group = await world.make.group()
   const label = await makeLabel(world, { group }, { title: 'a' })

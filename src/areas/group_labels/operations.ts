@@ -111,9 +111,13 @@ const taken = (): ReturnType<typeof invalid> => invalid({ title: ['has already b
 
 async function change({ db, actor, group }: Here, label: Label, to: Changes): Promise<LabelForCaller> {
   const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
-  const description = to.description === undefined ? label.description : to.description || null
+  const changes = {
+    title: to.new_name === undefined ? null : title,
+    color: to.color === undefined ? null : color,
+    description: to.description === undefined ? null : (to.description ?? ''),
+  }
   const row = await labels
-    .update(db, { group_id: group.id, id: label.id, title, color, description })
+    .update(db, { group_id: group.id, id: label.id, ...changes })
     .catch((error: unknown) => {
       throw violates(error, 'labels_group_title_once') ? taken() : error
     })

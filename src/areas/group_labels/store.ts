@@ -212,14 +212,21 @@ const insertLabel = statement((p: Slots<NewLabel>) =>
     .values({ group_id: p.group_id, title: p.title, color: p.color, description: p.description })
     .returningAll(),
 )
+interface LabelChanges {
+  readonly title: string | null
+  readonly color: string | null
+  /** Blank takes the description away. */
+  readonly description: string | null
+}
+
+// What is not given is left to the row as it is then, so that of two who change different things neither loses.
 const updateLabel = statement(
-  (p: Slots<{ group_id: number; id: number; title: string; color: string; description: string | null }>) =>
-    q
-      .updateTable('labels')
-      .set({ title: p.title, color: p.color, description: p.description, updated_at: sql<Date>`now()` })
-      .where('group_id', '=', p.group_id)
-      .where('id', '=', p.id)
-      .returningAll(),
+  (p: Slots<LabelChanges & { group_id: number; id: number }>) => sql<Label>`
+    update labels
+       set title = coalesce(${p.title}, title), color = coalesce(${p.color}, color),
+           description = nullif(coalesce(${p.description}, description), ''), updated_at = now()
+     where group_id = ${p.group_id} and id = ${p.id}
+    returning *`,
 )
 const removeLabel = statement((p: Slots<{ group_id: number; id: number }>) =>
   q.deleteFrom('labels').where('group_id', '=', p.group_id).where('id', '=', p.id),
@@ -228,8 +235,11 @@ const removeLabel = statement((p: Slots<{ group_id: number; id: number }>) =>
 /** Violates `labels_group_title_once` when the group has a label of that title. */
 export const insert = (db: Db, label: NewLabel): Promise<Label | undefined> => db.one(insertLabel, label)
 
-export const update = (db: Db, label: NewLabel & { id: number }): Promise<Label | undefined> =>
-  db.one(updateLabel, label)
+/** Changes what is not null, and undefined when there is no such label. Violates as `insert` does. */
+export const update = (
+  db: Db,
+  label: LabelChanges & { readonly group_id: number; readonly id: number },
+): Promise<Label | undefined> => db.one(updateLabel, label)
 
 export const remove = (db: Db, groupId: number, id: number): Promise<number> =>
   db.run(removeLabel, { group_id: groupId, id })
