@@ -46,7 +46,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info for serve and worker, warn for other commands`,
 }
 
-export class ConfigError extends Error {}
+class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 

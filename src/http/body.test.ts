@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { readBody, readJson } from './body.ts'
+import { readBody } from './body.ts'
 import { Problem } from './problems.ts'
 
 const refusalOf = (error: unknown): unknown => {
@@ -79,37 +79,49 @@ suite('bodies by media type', () => {
 })
 
 suite('limits of JSON', () => {
-  const limits = { depth: 3, members: 4, elements: 9 }
-  const check = (text: string): unknown => {
-    try {
-      return readJson(Buffer.from(text), limits) && 'read'
-    } catch (error) {
-      return refusalOf(error)
-    }
+  const check = async (text: string): Promise<unknown> => {
+    const outcome = await readBody(Buffer.from(text), 'application/json').catch(refusalOf)
+    return Array.isArray(outcome) ? outcome : 'read'
   }
-  for (const [text, result] of [
-    ['{"a":{"b":{}}}', 'read'],
-    ['{"a":[[]]}', 'read'],
-    ['{"a":{"b":[{}]}}', over('3 levels')],
-    ['{"a":[[[', over('3 levels')],
-    ['{"a":[1,2,3,4]}', 'read'],
-    ['{"a":[1,2,3,4,5]}', over('4 members')],
-    ['{"a":1,"b":1,"c":1,"d":1}', 'read'],
-    ['{"a":1,"b":1,"c":1,"d":1,"e":1}', over('4 members')],
-    ['{"a":[1,2,3],"b":[1,2,3]}', 'read'],
-    ['{"a":[1,2,3],"b":[1,2,3],"c":[1,2]}', over('9 elements')],
-    // A new list has a count of its own.
-    ['{"a":[1,2,3,4],"b":[[]]}', 'read'],
-    // Brackets and commas in strings are letters, whatever is escaped around them.
-    ['{"a":"[[[[[[[[,,,,,,,,{{{{"}', 'read'],
-    [String.raw`{"a":"\"[[[[[[[[","b":"\\"}`, 'read'],
-    [String.raw`{"a":"\\\"[[[[[[[["}`, 'read'],
-    [String.raw`{"a":"\\","b":[[[[]]]]}`, over('3 levels')],
-  ] as const)
-    test(`\`${text}\``, () => assert.deepEqual(check(text), result))
+  const list = (members: number): string => `[${'1,'.repeat(members - 1)}1]`
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  const keys = (count: number): string => Array.from({ length: count }, (_, i) => `"${i}":1`).join(',')
 
-  test('a body of a megabyte in escapes is walked once', { timeout: 5_000 }, () => {
+  for (const [what, text, result] of [
+    ['32 levels', `{"a":${deep(31)}}`, 'read'],
+    ['33 levels', `{"a":${deep(32)}}`, over('32 levels')],
+    ['33 levels that never close', `{"a":${'['.repeat(32)}`, over('32 levels')],
+    [
+      'many levels, one after the other',
+      `{"a":[${Array.from({ length: 50 }, () => deep(30)).join(',')}]}`,
+      'read',
+    ],
+    ['50,000 members', `{"a":${list(50_000)}}`, 'read'],
+    ['50,001 members', `{"a":${list(50_001)}}`, over('50000 members')],
+    ['50,000 keys', `{${keys(50_000)}}`, 'read'],
+    ['50,001 keys', `{${keys(50_001)}}`, over('50000 members')],
+    // A new list has a count of its own.
+    ['two lists of 40,000', `{"a":${list(40_000)},"b":${list(40_000)}}`, 'read'],
+    [
+      'three lists of 40,000',
+      `{"a":${list(40_000)},"b":${list(40_000)},"c":${list(40_000)}}`,
+      over('100000 elements'),
+    ],
+    // Brackets and commas in strings are letters, whatever is escaped around them.
+    ['brackets in a string', `{"a":"${'['.repeat(100)}${','.repeat(60_000)}"}`, 'read'],
+    ['brackets behind an escaped quote', String.raw`{"a":"\"${'['.repeat(100)}","b":"\\"}`, 'read'],
+    ['brackets behind an escaped backslash and quote', String.raw`{"a":"\\\"${'['.repeat(100)}"}`, 'read'],
+    [
+      'brackets behind a string that ends in a backslash',
+      String.raw`{"a":"\\","b":${deep(32)}}`,
+      over('32 levels'),
+    ],
+  ] as const)
+    test(what, async () => assert.deepEqual(await check(text), result))
+
+  test('a body of a megabyte in escapes is walked once', { timeout: 5_000 }, async () => {
     const text = `{"a":"${String.raw`\\`.repeat(250_000)}${String.raw`\"`.repeat(250_000)}"}`
-    assert.equal((readJson(Buffer.from(text))['a'] as string).length, 500_000)
+    const { a } = await readBody(Buffer.from(text), 'application/json')
+    assert.equal((a as string).length, 500_000)
   })
 })

@@ -27,7 +27,7 @@ export async function readBody(bytes: Buffer, contentType: string | undefined): 
 }
 
 /** Parses an object; `{}` for white space alone. */
-export function readJson(bytes: Buffer, limits: JsonLimits = LIMITS): Tree {
+function readJson(bytes: Buffer, limits: JsonLimits = LIMITS): Tree {
   checkJson(bytes, limits)
   const source = text(bytes)
   if (source.trim() === '') return emptyTree()

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Someone } from '../support/makers.ts'
-import { contents, makeLabel, rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { contents, makeLabel, sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
 
 let owner: Someone
@@ -28,6 +31,18 @@ const tagOf = async (path: string, as = owner): Promise<string> =>
   String((await world().get(path, as)).headers['etag'])
 const put = (path: string, tag: string, body: object, as = owner): Promise<Answered> =>
   world().call('PUT', path, { as, body, headers: { 'if-match': tag } })
+
+/** Resolves when two connections of this database wait for a lock. */
+async function bothWait(pool: pg.Pool): Promise<void> {
+  for (let i = 0; i < 2_000; i++) {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (rowCount === 2) return
+    await sleep(5)
+  }
+  throw new Error('nobody waits')
+}
 
 suite('writes with If-Match', () => {
   test('GEN-37: the tag of the record as it stands lets a write through', async () => {
@@ -63,10 +78,26 @@ suite('writes with If-Match', () => {
     assert.equal(through.length, 1)
     for (const { status, body } of answers)
       if (status !== 200) assert.deepEqual([status, body], [412, failed])
-    const kept = await rows(world(), `select description from labels where title = 'crowd'`)
+    const kept = await rowsOf(world(), `select description from labels where title = 'crowd'`)
     assert.deepEqual(kept, [
       { description: (through[0]?.body as { description?: string } | undefined)?.description },
     ])
+  })
+  // The same race, held still at its worst moment: one has looked and not yet written when the other looks.
+  test('GEN-37: who looks while another is about to write waits for that write', async () => {
+    const { path, etag } = await label('held')
+    const { pool } = world().opened.client
+    const holder = await pool.connect()
+    await holder.query(`begin; select from labels where title = 'held' for update`)
+    const editors = ['one', 'two'].map((description) => put(path, etag, { description }))
+    await bothWait(pool)
+    await holder.query('rollback')
+    holder.release()
+    const statuses = (await Promise.all(editors)).map(({ status }) => status)
+    assert.deepEqual(
+      statuses.toSorted((a, b) => a - b),
+      [200, 412],
+    )
   })
   test('GEN-37: of a writer and a remover at once one gets through', async () => {
     const { path, etag } = await label('fought over')
@@ -86,7 +117,7 @@ suite('writes with If-Match', () => {
     const etag = await tagOf(`${path}?plan_name=default`, admin)
     assert.equal((await put(path, etag, { plan_name: 'default', dotenv_variables: 21 }, admin)).status, 200)
     assert.equal((await put(path, etag, { plan_name: 'default', dotenv_variables: 22 }, admin)).status, 412)
-    const kept = await rows(world(), `select limits from plan_limits where plan_name = 'default'`)
+    const kept = await rowsOf(world(), `select limits from plan_limits where plan_name = 'default'`)
     assert.deepEqual(kept, [{ limits: { dotenv_variables: 21 } }])
   })
 

@@ -195,6 +195,22 @@ suite('conditional reads', () => {
 })
 
 suite('doors beside the interface', () => {
+  // A page that shows any document it is pointed at runs what a stranger wrote, in the visitor's name.
+  test('GEN-29: the page of the interface reads this server, whatever its address says', async () => {
+    const open = async (query: string): Promise<unknown> => {
+      const { statusCode, body, headers } = await world().app.inject(`/-/docs${query}`)
+      return [statusCode, body, headers['content-security-policy'], headers['content-type']]
+    }
+    const plain = await open('')
+    for (const name of ['url', 'configUrl', 'urls', 'spec', 'spec-url', 'server'])
+      assert.deepEqual(await open(`?${name}=https://evil.test/openapi.json`), plain, name)
+    const [status, body, policy] = plain as [number, string, string]
+    assert.equal(status, 200)
+    assert.match(policy, /^default-src 'none'; script-src 'self'; /)
+    assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval|https?:|\*/)
+    assert.doesNotMatch(body, /<script>|(src|href)="(https?:)?\/\//)
+  })
+
   // Numbers about the process tell a stranger who else is there.
   test('GEN-30: metrics are for the machine itself', async () => {
     const from = async (remoteAddress: string, headers: Record<string, string> = {}): Promise<number> =>

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { gitText, scratch, writeHistory } from '../support/git_fixtures.ts'
 import type { Someone } from '../support/makers.ts'
-import { contents, makeLabel, rows, sharedWorld, visible } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { contents, makeLabel, sharedWorld, visible } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
 
 const world = sharedWorld()
@@ -52,7 +53,7 @@ suite('records of another parent', () => {
     await make.sql(
       `insert into labels (project_id, title, color) values (${project.id}, 'of project', '#000000')`,
     )
-    const [own] = await rows(world(), `select id from labels where title = 'of project'`)
+    const [own] = await rowsOf(world(), `select id from labels where title = 'of project'`)
     const before = await contents(world())
     for (const ref of [inner.id, String(own?.['id'])])
       for (const { status, body } of await reach(group, ref, owner))
@@ -72,7 +73,7 @@ suite('records of another parent', () => {
       answers.map((answer) => answer.status),
       [200, 404, 201, 201, 404],
     )
-    assert.deepEqual(await rows(world(), `select title from labels where id = ${label.id}`), [
+    assert.deepEqual(await rowsOf(world(), `select title from labels where id = ${label.id}`), [
       { title: 'above' },
     ])
   })

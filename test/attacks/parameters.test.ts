@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Namespace } from '../../src/db/schema.ts'
 import type { Someone } from '../support/makers.ts'
-import { contents, makeLabel, rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { contents, makeLabel, sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
 
 let owner: Someone
@@ -35,7 +36,7 @@ suite('one parameter in several places', () => {
       body: { new_name: 'body', id: other.id, label_id: foreign.id, group_id: other.id },
     })
     assert.equal(answer.status, 200, answer.text)
-    assert.deepEqual(await rows(world(), 'select id, group_id, title from labels order by id'), [
+    assert.deepEqual(await rowsOf(world(), 'select id, group_id, title from labels order by id'), [
       { id: bug.id, group_id: group.id, title: 'body' },
       { id: foreign.id, group_id: other.id, title: 'foreign' },
     ])
@@ -70,12 +71,12 @@ suite('one parameter in several places', () => {
       },
     })
     assert.equal(answer.status, 201, answer.text)
-    const made = await rows(
+    const made = await rowsOf(
       world(),
       `select group_id, project_id, lock_on_merge, id = 99 as forced from labels where title = 'mine'`,
     )
     assert.deepEqual(made, [{ group_id: group.id, project_id: null, lock_on_merge: false, forced: false }])
-    assert.deepEqual(await rows(world(), 'select * from label_subscriptions'), [])
+    assert.deepEqual(await rowsOf(world(), 'select * from label_subscriptions'), [])
   })
 })
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../src/areas/index.ts'
 import type { Someone } from '../support/makers.ts'
-import { contents, rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { contents, sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'
 
 let maintainer: Someone
@@ -163,7 +164,7 @@ suite('bodies that are not what they say', () => {
     const query = '__proto__[polluted]=1&constructor[prototype][polluted]=1&toString=1&hasOwnProperty=1'
     assert.equal((await world().get(`${labels}?${query}`, maintainer)).status, 200)
     assert.equal(Reflect.has({}, 'polluted'), false)
-    assert.deepEqual(await rows(world(), `select title from labels where title like 'p_' order by 1`), [
+    assert.deepEqual(await rowsOf(world(), `select title from labels where title like 'p_' order by 1`), [
       { title: 'p1' },
       { title: 'p2' },
       { title: 'p3' },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Someone } from '../support/makers.ts'
-import { rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { sharedWorld } from '../support/stand.ts'
 
 const world = sharedWorld()
 const today = "now() at time zone 'utc'"
@@ -24,7 +25,7 @@ suite('rights that end', () => {
     assert.equal(await create(group, member, 'three'), 403)
     await make.sql(`delete from members where user_id = ${member.id}`)
     assert.deepEqual([await create(group, member, 'four'), await status(labelsOf(group), member)], [404, 404])
-    assert.deepEqual(await rows(world(), `select title from labels where group_id = ${group.id}`), [
+    assert.deepEqual(await rowsOf(world(), `select title from labels where group_id = ${group.id}`), [
       { title: 'one' },
     ])
   })

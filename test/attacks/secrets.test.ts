@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Someone } from '../support/makers.ts'
-import { makeLabel, rows, sharedWorld } from '../support/stand.ts'
+import { rowsOf } from '../support/rows.ts'
+import { makeLabel, sharedWorld } from '../support/stand.ts'
 import { listen, request, speak } from '../support/wire.ts'
 import type { CallOptions } from '../support/world.ts'
 
@@ -139,10 +140,13 @@ suite('secrets in what is written down', () => {
 
   // Whoever reads the database must not be able to sign in with what is there.
   test('tokens are kept as digests only', async () => {
-    const [kept] = await rows(world(), `select string_agg(t::text, '') as text from personal_access_tokens t`)
+    const [kept] = await rowsOf(
+      world(),
+      `select string_agg(t::text, '') as text from personal_access_tokens t`,
+    )
     assert.ok(!String(kept?.['text']).includes(owner.token.slice(6)))
     assert.deepEqual(
-      await rows(world(), 'select distinct octet_length(digest) as bytes from personal_access_tokens'),
+      await rowsOf(world(), 'select distinct octet_length(digest) as bytes from personal_access_tokens'),
       [{ bytes: 32 }],
     )
     assert.equal(

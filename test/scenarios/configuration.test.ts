@@ -65,8 +65,9 @@ async function statuses(server: Running, calls: readonly (readonly [string, stri
   return (await Promise.all(answers)).map(({ status }) => status)
 }
 
-test('GUILDHALL_CONTRACT=specified serves no operation whose path the specification does not show', async () => {
+test('GUILDHALL_CONTRACT=specified serves no operation whose path the specification does not show', async (t) => {
   const place = await openPlace({ LOG_LEVEL: 'error' })
+  t.after(() => place.clear())
   const published = [
     ['GET', '/namespaces/root/exists'],
     ['GET', '/groups/harbour/projects'],
@@ -102,11 +103,11 @@ test('GUILDHALL_CONTRACT=specified serves no operation whose path the specificat
   const wide = await place.serve()
   const told = { ...wide, told: { root_token: token } }
   assert.deepEqual(await statuses(told, [...published, ...specified]), [200, 200, 404, 200, 200, 200])
-  await place.clear()
 })
 
-test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and tells of seats', async () => {
+test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and tells of seats', async (t) => {
   const place = await openPlace({ GUILDHALL_OFFERING: 'hosted', LOG_LEVEL: 'error' })
+  t.after(() => place.clear())
   const server = await place.serve()
   const own = [
     ['GET', '/application/plan_limits'],
@@ -119,23 +120,23 @@ test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and
     unknown
   >
   assert.deepEqual([root['max_seats_used'], root['seats_in_use']], [0, 0])
-  await place.clear()
 })
 
-test('GUILDHALL_TIER=free refuses what a licence brings', async () => {
+test('GUILDHALL_TIER=free refuses what a licence brings', async (t) => {
   const place = await openPlace({ GUILDHALL_TIER: 'free', LOG_LEVEL: 'error' })
+  t.after(() => place.clear())
   const server = await place.serve()
   const calls = [
     ['GET', '/project_aliases'],
     ['GET', '/application/plan_limits'],
   ] as const
   assert.deepEqual(await statuses(server, calls), [403, 200])
-  await place.clear()
 })
 
-test('GUILDHALL_URL is what every address that it sends begins with', async () => {
+test('GUILDHALL_URL is what every address that it sends begins with', async (t) => {
   const url = 'https://git.example.com/guild'
   const place = await openPlace({ GUILDHALL_URL: `${url}/`, LOG_LEVEL: 'error' })
+  t.after(() => place.clear())
   const started = place.start(['serve', '--json'])
   while (!started.stdout().includes('\n')) await new Promise((resolve) => setTimeout(resolve, 10))
   const told = JSON.parse(started.stdout()) as { url: string }
@@ -144,5 +145,4 @@ test('GUILDHALL_URL is what every address that it sends begins with', async () =
     headers: { host: 'evil.example' },
   })
   assert.match(answer.headers.get('link') ?? '', /^<https:\/\/git\.example\.com\/guild\/api\/v4\/groups\?/)
-  await place.clear()
 })

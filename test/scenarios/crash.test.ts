@@ -7,6 +7,7 @@ import {
   killGroup,
   killOne,
   openPlace,
+  until,
   type Place,
   type Running,
 } from '../support/program.ts'
@@ -26,9 +27,8 @@ interface Label {
   readonly name: string
 }
 
-/** Creates labels until the server is gone; returns those whose creation was acknowledged in full. */
-async function write(server: Running, prefix: string): Promise<Label[]> {
-  const acknowledged: Label[] = []
+/** Creates labels until the server is gone; adds those whose creation was acknowledged in full. */
+async function write(server: Running, prefix: string, acknowledged: Label[]): Promise<void> {
   for (let i = 0; ; i += 1) {
     const name = `${prefix}-${i}`
     try {
@@ -42,7 +42,7 @@ async function write(server: Running, prefix: string): Promise<Label[]> {
       acknowledged.push({ id: body.id, name: body.name })
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error
-      return acknowledged
+      return
     }
   }
 }
@@ -74,13 +74,14 @@ test('no acknowledged write is lost when the program is killed, and it starts ag
   let server = await place.serve()
   await place.json(['group', 'create', '--path', 'harbour', '--visibility', 'public'])
   for (let round = 0; round < KILLS; round += 1) {
-    const writers = Array.from({ length: WRITERS }, (_, i) => write(server, `r${round}-w${i}`))
-    await sleep(100 + ((round * 37) % 150))
+    const acknowledged: Label[] = []
+    const writers = Array.from({ length: WRITERS }, (_, i) => write(server, `r${round}-w${i}`, acknowledged))
+    await until('some writes are acknowledged', () => acknowledged.length >= WRITERS)
+    await sleep((round * 37) % 150)
     kill(server, round % 2 === 1)
     const ended = await server.ended
     assert.equal(ended.signal, 'SIGKILL', ended.stderr)
-    const acknowledged = (await Promise.all(writers)).flat()
-    assert.notEqual(acknowledged.length, 0, `round ${round} wrote nothing before it was killed`)
+    await Promise.all(writers)
     for (const { id, name } of acknowledged) kept.set(id, name)
 
     const began = performance.now()

@@ -131,12 +131,13 @@ suite('a server that runs', () => {
   })
 })
 
-test('an error that nobody caught is logged and ends the program, and its database with it', async () => {
+test('an error that nobody caught is logged and ends the program, and its database with it', async (t) => {
   const fault =
     "process.argv[2] === 'serve' && process.once('SIGUSR2', () => Promise.reject(new Error('unforeseen')))"
   const place = await openPlace({
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(fault)}`,
   })
+  t.after(() => place.clear())
   const server = await place.serve()
   server.child.kill('SIGUSR2')
   const { code, stderr } = await server.ended
@@ -145,11 +146,11 @@ test('an error that nobody caught is logged and ends the program, and its databa
   assert.deepEqual([level, msg], [60, 'an error that nobody caught ends the process'])
   assert.equal((err as { message: string }).message, 'unforeseen')
   await until('the database has gone too', () => databaseProcesses(place.dataDir).length === 0)
-  await place.clear()
 })
 
-test('a second signal ends the program at once', async () => {
+test('a second signal ends the program at once', async (t) => {
   const place = await openPlace()
+  t.after(() => place.clear())
   const server = await place.serve()
   const half = request(`${server.api}/groups/x/labels`, {
     method: 'POST',
@@ -163,5 +164,4 @@ test('a second signal ends the program at once', async () => {
   server.child.kill('SIGINT')
   assert.equal((await server.ended).code, 130)
   await until('the database has gone too', () => databaseProcesses(place.dataDir).length === 0)
-  await place.clear()
 })

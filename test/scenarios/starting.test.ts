@@ -55,8 +55,9 @@ suite('a first start', () => {
   })
 })
 
-test('a start that finds its port taken says so, and keeps the first token for the start that succeeds', async () => {
+test('a start that finds its port taken says so, and keeps the first token for the start that succeeds', async (t) => {
   const place = await openPlace()
+  t.after(() => place.clear())
   const other = createServer().listen(Number(place.env['GUILDHALL_PORT']), '127.0.0.1')
   await once(other, 'listening')
   const { code, stdout, stderr } = await place.run(['serve'], { LOG_LEVEL: 'error' })
@@ -69,11 +70,11 @@ test('a start that finds its port taken says so, and keeps the first token for t
   const answer = await server.get('/api/v4/groups')
   assert.match(answer.headers.get('link') ?? '', new RegExp(`^<${server.url}/api/v4/groups\\?`))
   assert.notEqual(new URL(server.url).port, '0')
-  await place.clear()
 })
 
-test('an administrator who was made before the first start is the one it names', async () => {
+test('an administrator who was made before the first start is the one it names', async (t) => {
   const place = await openPlace({ LOG_LEVEL: 'error' })
+  t.after(() => place.clear())
   await place.json([
     'user',
     'create',
@@ -89,5 +90,4 @@ test('an administrator who was made before the first start is the one it names',
   await until('the banner', () => started.stdout().includes('plan_limits'))
   assert.match(started.stdout(), /guildhall token create --user ada\n/)
   assert.ok(!/glpat-/.test(started.stdout()))
-  await place.clear()
 })

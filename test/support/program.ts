@@ -56,7 +56,7 @@ export function build(): void {
   if (status !== 0) throw new Error(stderr)
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

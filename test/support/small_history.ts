@@ -12,7 +12,7 @@ export interface SmallHistory {
 }
 
 /** When the root was committed; its author wrote it, as all others, a day before. */
-export const NOON = Date.UTC(2024, 0, 10, 12) / 1000
+const NOON = Date.UTC(2024, 0, 10, 12) / 1000
 const HOUR = 3600
 const DAY = 24 * HOUR
 

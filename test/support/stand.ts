@@ -1,5 +1,5 @@
 import { after, before } from 'node:test'
-import type { Namespace, Project } from '../../src/db/schema.ts'
+import type { Namespace } from '../../src/db/schema.ts'
 import type { Someone } from './makers.ts'
 import { openWorld, type Answered, type World, type WorldOptions } from './world.ts'
 
@@ -37,10 +37,6 @@ export async function contents({ opened }: World): Promise<string> {
   return parts.join('\n\n')
 }
 
-/** The rows of a statement, for what no operation shows. */
-export const rows = async (world: World, text: string): Promise<Record<string, unknown>[]> =>
-  (await world.opened.client.pool.query<Record<string, unknown>>(text)).rows
-
 /** A label, made through the interface. */
 export async function makeLabel(
   world: World,
@@ -61,7 +57,3 @@ export function visible({ status, text, headers }: Answered): object {
   const { 'x-request-id': _id, date: _date, ...rest } = headers
   return { status, text, headers: rest }
 }
-
-/** The address of a project's parts. */
-export const projectPath = (project: Pick<Project, 'id'>, rest = ''): string =>
-  `/projects/${project.id}${rest}`

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { gitText } from '../../../test/support/git_fixtures.ts'
 import { freshenTokens } from '../../../test/support/rows.ts'
 import { writeSmallHistory, type CommitName, type SmallHistory } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
@@ -77,15 +78,16 @@ test('the project is named by id or encoded path', async () => {
 })
 
 test('what means no commit is not found, and no expression is evaluated', async () => {
-  const names =
-    'gone 0 000 HEAD~1 main^ main^{tree} main@{1} :/Begin --all -q main:README v1.0..main .. feature'
+  const names = 'gone 0 000 HEAD~1 main^ main^{tree} main@{1} :/Begin --all -q main:README v1.0..main feature'
   for (const rev of [...names.split(' '), '0'.repeat(40), 'f'.repeat(8), 'a b', ' main', 'x'.repeat(3_000)])
     assert.deepEqual([(await get(rev)).status, (await get(rev)).body], NO_COMMIT, rev)
 })
 
 test('a hash of something other than a commit is not found', async () => {
-  const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
-  assert.deepEqual([(await get(tree)).status, (await get(tree)).body], NO_COMMIT)
+  for (const rev of ['main^{tree}', 'main:README']) {
+    const hash = gitText(history.directory, ['rev-parse', rev])
+    assert.deepEqual([(await get(hash)).status, (await get(hash)).body], NO_COMMIT, rev)
+  }
 })
 
 test('a slash that is not encoded makes another address, which does not exist', async () => {
