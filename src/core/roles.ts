@@ -45,6 +45,16 @@ export const belongsBelow = (held: Sql<unknown>, id: Sql<unknown>): Sql<boolean>
     join namespaces gn on gn.id = coalesce(g.namespace_id, gp.namespace_id)
    where g.access_level >= ${sql.lit(ROLES.guest)} and gn.traversal_ids @> array[${id}])`
 
+/**
+ * The namespaces from `id` down, one id each. Fenced: PostgreSQL takes an array that holds an unknown id for common,
+ * and would rather read the whole table than ask the index.
+ */
+export const below = (id: Sql<unknown>): Sql<unknown> =>
+  sql`lateral (select d.id from namespaces d where d.traversal_ids @> array[${id}] offset 0)`
+
+/** The namespace of the project `p`, fenced in the same way. */
+export const homeOf = sql`lateral (select n.traversal_ids from namespaces n where n.id = p.namespace_id offset 0)`
+
 export interface Viewer {
   readonly id: number
   readonly admin: boolean

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
 import {
@@ -91,10 +91,9 @@ function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawB
     select l.* from (${groupsOf(p, shape)}) as home (id),
            lateral (select l.id, l.title from labels l where l.group_id = home.id ${search} ${cut}) l`
   const projects = sql`
-    select l.* from (${groupsOf(p, { ...shape, ancestors: false })}) as home (id)
-      join projects p on p.namespace_id = home.id join namespaces n on n.id = p.namespace_id,
+    select l.* from projects p, ${homeOf} n,
            lateral (select l.id, l.title from labels l where l.project_id = p.id ${search} ${cut}) l
-     where ${seesProject(p, shape.everything)}`
+     where p.namespace_id = any(array(${groupsOf(p, { ...shape, ancestors: false })})) and ${seesProject(p, shape.everything)}`
   return shape.projects ? [groups, projects] : [groups]
 }
 
@@ -105,7 +104,8 @@ const list = statements<ListShape, ListValues, Paged<LabelForCaller>>((p, shape)
                       order by l.title, l.id limit ${p.limit} offset ${p.offset}) chosen
       join labels l on l.id = chosen.id`
   const matches = sql.join(
-    sources(p, shape, sql``).map((source) => sql`select from (${source}) l`),
+    // The fence keeps the count to the labels of one group at a time, by their index.
+    sources(p, shape, sql`offset 0`).map((source) => sql`select from (${source}) l`),
     sql` union all `,
   )
   return paged(

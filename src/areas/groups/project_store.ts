@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, heldBy, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
+import { ROLES, heldBy, homeOf, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
@@ -93,9 +93,10 @@ function orderOf(p: P, { order, descending, search }: ProjectShape): RawBuilder<
 function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<unknown> | undefined {
   if (!own) return undefined
   if (descendants)
-    return sql`n.id in (select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]
-    ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``})`
-  return ancestors ? sql`n.id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
+    return sql`p.namespace_id = any(array(
+      select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]
+      ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``}))`
+  return ancestors ? sql`p.namespace_id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
 }
 
 /** Own and shared projects are each taken in order and only as far as the page reaches, then merged. */
@@ -105,7 +106,7 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) 
   const home = homes(p, shape)
   const sharedIn = sql`p.id in (select l.project_id from project_group_links l
     where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
-  const from = sql`from projects p join namespaces n on n.id = p.namespace_id`
+  const from = sql`from projects p, ${homeOf} n`
   const sources = [
     ...(home ? [home] : []),
     ...(shape.shared ? [home ? sql`${sharedIn} and not (${home})` : sharedIn] : []),

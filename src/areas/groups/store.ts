@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { ROLES, below, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
@@ -73,7 +73,9 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
         where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)}
           and (m.expires_at is null or m.expires_at > today())) and not ${denied}`
     case 'role':
-      return sql`${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} >= greatest(${p.min_access_level}::bigint, 1)`
+      return sql`
+        n.id = any(array(select d.id from mine g, ${below(sql`g.namespace_id`)} d))
+        and ${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} >= greatest(${p.min_access_level}::bigint, 1)`
   }
 }
 
@@ -109,15 +111,15 @@ function orderOf(p: P, { order, descending, search }: ListShape): RawBuilder<unk
 }
 
 const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
-  select coalesce(sum(p.repository_size), 0)::bigint from projects p where p.namespace_id in (${namespaces}))`
+  select coalesce(sum(p.repository_size), 0)::bigint from projects p where p.namespace_id = any(${namespaces}))`
 
 const list = statements<ListShape, Values, Paged<GroupWithSizes>>((p, shape) => {
   const where = conditions(p, shape)
   const after = shape.after ? sql`and (n.name, n.id) > (${p.after_name}, ${p.after_id}::bigint)` : sql``
   const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
   const sizes = shape.sizes
-    ? sql`${size(sql`n.id`)} as repository_size,
-          ${size(sql`select d.id from namespaces d where d.traversal_ids @> array[n.id]`)} as root_repository_size`
+    ? sql`${size(sql`array[n.id]`)} as repository_size,
+          ${size(sql`array(select d.id from namespaces d where d.traversal_ids @> array[n.id])`)} as root_repository_size`
     : sql`null as repository_size, null as root_repository_size`
   const page = sql<GroupWithSizes>`
     ${mine} select n.*, ${sizes} from namespaces n where ${where} ${after}

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, heldBy, roleInNamespace } from '../../core/roles.ts'
+import { ROLES, below, heldBy, roleInNamespace } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
 import {
@@ -17,21 +17,24 @@ import type { NamespaceWithCounts } from './entity.ts'
 const current = (table: string): RawBuilder<unknown> =>
   sql`(${sql.ref(`${table}.expires_at`)} is null or ${sql.ref(`${table}.expires_at`)} > today())`
 
-/** Members anywhere in the hierarchy of a namespace: of its groups, its projects, and of groups they are shared with. */
+/**
+ * Members anywhere in the hierarchy of a namespace: of its groups, its projects, and of groups they are shared with.
+ * `below.ids` are the namespaces of the hierarchy, as a list: joined as rows, PostgreSQL takes them for many and reads
+ * whole tables.
+ */
 const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select m.user_id, m.access_level, true as of_group
-    from namespaces d join members m on m.namespace_id = d.id
-   where d.traversal_ids @> array[${id}] and ${current('m')}
+    from members m where m.namespace_id = any(below.ids) and ${current('m')}
   union all
   select m.user_id, m.access_level, false
-    from namespaces d join projects p on p.namespace_id = d.id join members m on m.project_id = p.id
-   where d.traversal_ids @> array[${id}] and ${current('m')}
+    from members m
+   where m.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids))) and ${current('m')}
   union all
   select m.user_id, least(m.access_level, l.group_access), false
-    from namespaces d join group_group_links l on l.shared_group_id = d.id and ${current('l')}
-    join namespaces invited on invited.id = l.shared_with_group_id
-    join members m on m.namespace_id = any(invited.traversal_ids) and ${current('m')}
-   where d.traversal_ids @> array[${id}]
+    from group_group_links l join namespaces invited on invited.id = l.shared_with_group_id,
+         lateral (select m.* from members m
+                   where m.namespace_id = any(invited.traversal_ids) and ${current('m')} offset 0) m
+   where l.shared_group_id = any(below.ids) and ${current('l')}
   union all
   select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
 
@@ -39,16 +42,17 @@ const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
 const counts = (namespace: string): RawBuilder<unknown> => {
   const id = sql.ref(`${namespace}.id`)
   return sql`
+    lateral (select array(select d.id from namespaces d where d.traversal_ids @> array[${id}]) as ids offset 0) as below,
     lateral (
       select count(distinct u.id) filter (where m.access_level >= (select least_billable from request))::int
                as billable_members_count,
              count(distinct u.id) filter (where m.of_group)::int as members_count_with_descendants
-        from (${membersBelow(id)}) m
-        join users u on u.id = m.user_id and u.state = 'active' and u.user_type = 'human') as member_counts,
+        from (${membersBelow(id)}) m,
+             lateral (select u.id from users u
+                       where u.id = m.user_id and u.state = 'active' and u.user_type = 'human' offset 0) u) as member_counts,
     lateral (
       select count(p.id)::int as projects_count, coalesce(sum(p.repository_size), 0)::bigint as root_repository_size
-        from namespaces d join projects p on p.namespace_id = d.id
-       where d.traversal_ids @> array[${id}]) as project_counts`
+        from projects p where p.namespace_id = any(below.ids)) as project_counts`
 }
 
 export interface ListShape {
@@ -67,16 +71,14 @@ export interface ListValues {
 
 const listStatement = statements<ListShape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
   const role = sql`coalesce(${roleInNamespace(heldBy(p.user_id), sql`n.traversal_ids`)}, 0)`
-  const mine = sql`n.id in (
-    select d.id from ${heldBy(p.user_id)} g
-      join namespaces d on d.traversal_ids @> array[g.namespace_id]
+  const mine = sql`n.id = any(array(
+    select d.id from ${heldBy(p.user_id)} g, ${below(sql`g.namespace_id`)} d
      where g.access_level >= ${sql.lit(shape.ownedOnly ? ROLES.owner : ROLES.minimal_access)}
-       and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id))
+       and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id)))
     and ${role} > 0`
   const where = sql.join(
     [
-      shape.everything ? sql`true` : mine,
-      ...(shape.everything && shape.ownedOnly ? [sql`${role} >= ${sql.lit(ROLES.owner)}`] : []),
+      shape.everything && !shape.ownedOnly ? sql`true` : mine,
       ...(shape.topLevelOnly ? [sql`n.parent_id is null`] : []),
       ...(shape.search ? [sql`(n.name ilike ${p.search} or n.path ilike ${p.search})`] : []),
     ],
