@@ -69,7 +69,9 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       try {
         await client.query('begin')
         const result = await work(over(client, client, onStatement))
-        await client.query('commit')
+        // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
+        if ((await client.query('commit')).command !== 'COMMIT')
+          throw new Error('a transaction was rolled back')
         return result
       } catch (error) {
         await client.query('rollback').catch((failure: Error) => (broken = failure))

@@ -96,6 +96,8 @@ const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   vary: 'Origin',
+  // A proxy's cache knows nothing of our token headers: what it keeps it must ask about again.
+  'cache-control': 'max-age=0, private, must-revalidate',
 })
 
 function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {

@@ -50,12 +50,15 @@ export const getGroupLabel = operation({
   returns: GroupLabel,
 })
 
+/** It is shown as HTML in every list, so its length is a cost to all who read. */
+const description = t.Optional(nullable(t.String({ maxLength: 10_000 })))
+
 export const createGroupLabel = operation({
   method: 'POST',
   path: '/groups/:id/labels',
   summary: 'Create a label in a group',
   first: [signedIn],
-  params: t.Object({ name: t.String(), color: t.String(), description: t.Optional(nullable(t.String())) }),
+  params: t.Object({ name: t.String(), color: t.String(), description }),
   gates: [group, groupReporter],
   handle: async (ctx) => {
     const { db, actor, group, params } = ctx
@@ -99,7 +102,7 @@ const fresh = (row: Label): LabelForCaller => ({
 const changes = {
   new_name: t.Optional(t.String()),
   color: t.Optional(t.String()),
-  description: t.Optional(nullable(t.String())),
+  description,
 }
 const atLeastOne = ['new_name', 'color', 'description']
 interface Changes {

@@ -148,7 +148,8 @@ const one = statements<{ everything: boolean }, Caller & { id: number }, LabelFo
 /** Adds what the caller sees around a label. */
 export async function forCaller(db: Db, viewer: Viewer, label: Pick<Label, 'id'>): Promise<LabelForCaller> {
   const values = { user_id: viewer.id, open_to: openTo(viewer), id: label.id }
-  const row = await db.one(one({ everything: viewer.admin }), values)
+  // Counting takes as long as there is to count: not on the lane of look-ups by key.
+  const [row] = await db.rows(one({ everything: viewer.admin }), values)
   if (row === undefined) throw new Error('a label went away while it was read')
   return row
 }
