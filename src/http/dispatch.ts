@@ -17,7 +17,7 @@ import {
 } from './operation.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
-import { compilePrecondition, type Represent } from './precondition.ts'
+import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
 import { Problem, badParams, methodNotAllowed } from './problems.ts'
 
 export interface Visit {
@@ -96,7 +96,6 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   const alongOf = compileAlong(op)
   const enter = compileEntry(op)
   const represent = read && compileRepresent(read, around)
-  const run = compileHandle(op)
   const answer = compileAnswer(op, around.checkAnswers)
 
   return async (request, reply) => {
@@ -114,10 +113,23 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
 
     const ctx = contextOf(instance, visitor, headers)
     await enter(ctx, sent, path)
-    const result = await run(ctx, instance, represent && ((db) => represent(db, visit, path)))
-    return answer(request, reply, result, { ctx, query })
+    const handle = (): Promise<unknown> => {
+      if (op.method === 'GET') return op.handle(ctx as never)
+      if (!isConditional(op, headers)) return write(op, ctx, instance.db)
+      return onSnapshot(instance.db, async (db) => {
+        const now = contextOf({ ...instance, db }, await signIn(visit), headers)
+        await enter(now, sent, path)
+        await checkMatch(headers['if-match'], represent && (() => represent(db, visit, path)))
+        return op.handle(now as never)
+      })
+    }
+    return answer(request, reply, await handle(), { ctx, query })
   }
 }
+
+/** A write runs in one transaction: all it does, jobs included, or nothing. */
+const write = (op: NamedOperation, ctx: AnyContext, db: Db): Promise<unknown> =>
+  db.transaction((tx) => op.handle(Object.assign(ctx, { db: tx }) as never))
 
 /** The record to read in the same round trip as the token. */
 function compileAlong(op: NamedOperation): (path: PathParams) => Visit['along'] {
@@ -234,17 +246,4 @@ function compileParams(op: NamedOperation): (sent: Tree, path: PathParams) => Re
 const withPage = (declared: TObject | undefined, page: TObject): TObject => {
   const { properties, required: _required, ...options } = declared ?? t.Object({})
   return t.Object({ ...properties, ...page.properties }, options)
-}
-
-type Run = (ctx: Context, instance: Instance, represent: Represent | undefined) => Promise<unknown>
-
-/** A write runs in one transaction: all it does, jobs included, or nothing. */
-function compileHandle(op: NamedOperation): Run {
-  if (op.method === 'GET') return (ctx) => op.handle(ctx as never)
-  const precondition = op.method === 'POST' ? undefined : compilePrecondition(op)
-  return (ctx, instance, represent) =>
-    instance.db.transaction(async (db) => {
-      await precondition?.(db, ctx, represent)
-      return op.handle(Object.assign(ctx, { db }) as never)
-    })
 }
