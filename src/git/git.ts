@@ -4,12 +4,14 @@ import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
+import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
 import { Pool } from './pool.ts'
 import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { Spawner } from './spawner.ts'
+import { Tips } from './tips.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -36,6 +38,8 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
   cacheBytes?: number
+  /** Bytes of memory for commit-graphs; default 256 MiB. A repository with a larger one is left to git. */
+  graphBytes?: number
 }
 
 /** The git room: everything the server does with git goes through one of these. */
@@ -94,18 +98,24 @@ function openRoom(
   const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
   const orders = new LRUCache<string, Order>({
     maxSize: cacheBytes,
-    sizeCalculation: (order, key) => order.ids.length + 2 * key.length + 200,
+    sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
   })
   const commits = new LRUCache<string, Commit>({
     maxSize: cacheBytes,
     sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
   })
   const stats = new LRUCache<string, Stats>({ max: statsEntries })
+  const objects = new Pool(catFile, budget, open)
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
+  const tips = new Tips(ask)
+  const walks = new Walks({ run: (args, run) => spawner.run(args, run), ask, graphs, tips }, orders)
+  graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   const room: Room = {
     spawner,
-    objects: new Pool(catFile, budget, open),
+    objects,
     diffs: new Pool(diffTree, budget, open),
-    walks: new Walks((args, run) => spawner.run(args, run), orders),
+    walks,
     commits,
     stats,
   }
@@ -113,6 +123,8 @@ function openRoom(
     for (const cache of [orders, commits, stats]) {
       for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
     }
+    graphs.forget(gitDirectory)
+    tips.forget(gitDirectory)
     room.objects.recycle(gitDirectory)
     room.diffs.recycle(gitDirectory)
   }
