@@ -5,7 +5,7 @@ import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
 import { Graphs, type AskObject } from './graphs.ts'
-import { Walks, type Order } from './log.ts'
+import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
 import { Pool } from './pool.ts'
@@ -109,13 +109,15 @@ function openRoom(
   const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
   const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
   const tips = new Tips(ask)
-  const walks = new Walks({ run: (args, run) => spawner.run(args, run), ask, graphs, tips }, orders)
+  const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
+  const walks = new Walks(walkTools, orders)
   graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   const room: Room = {
     spawner,
     objects,
     diffs: new Pool(diffTree, budget, open),
     walks,
+    walkTools,
     commits,
     stats,
   }

@@ -15,9 +15,6 @@ export interface Tables {
   octopus: number[][]
 }
 
-/** The level of commits that are only in memory: nothing that a file holds can have one of them as an ancestor. */
-const newLevel = 0xffffffff
-
 /**
  * The shape of one repository's history: commits are positions, `0 … size - 1`, first those of the commit-graph files,
  * then those written since, which are added as they are met. Whoever holds a position may ask for all its ancestors.
@@ -36,6 +33,8 @@ export class Graph implements Tables {
   /** By position: 1 + the number of the author's text in `authors`; 0 while it has not been read. */
   authorOf: Int32Array
   readonly authors: AuthorTexts
+  /** How many commits some commits have behind them, themselves included: from these other numbers are found quickly. */
+  readonly counted = new Map<number, number>()
   #size: number
   #newIds = Buffer.alloc(0)
   readonly #newPositions = new Map<string, number>()
@@ -56,6 +55,10 @@ export class Graph implements Tables {
     this.authorOf = new Int32Array(tables.first.length)
     this.authors = earlier?.authors ?? new AuthorTexts()
     const other = layers.find((layer, index) => layer !== earlier?.layers[index])
+    for (const [position, count] of earlier?.counted ?? []) {
+      const here = this.find(earlier?.sha(position) ?? '')
+      if (here !== -1) this.counted.set(here, count)
+    }
     if (earlier !== undefined) this.authorOf.set(earlier.authorOf.subarray(0, other?.base ?? this.filed))
   }
 
@@ -143,8 +146,20 @@ export class Graph implements Tables {
       this.second[position] = rest.length === 0 ? second : -2 - this.octopus.length
       if (rest.length > 0) this.octopus.push([second, ...rest])
       this.time[position] = time
-      this.level[position] = newLevel
       this.#newTrees.push(tree)
+    }
+    this.#setLevels(fresh.map(([sha]) => this.find(sha)))
+  }
+
+  #setLevels(commits: number[]): void {
+    for (let commit = commits.at(-1); commit !== undefined; commit = commits.at(-1)) {
+      const parents = this.parents(commit)
+      const unready = parents.filter((parent) => this.level[parent] === 0)
+      if (unready.length > 0) commits.push(...unready)
+      else {
+        this.level[commit] = 1 + Math.max(0, ...parents.map((parent) => this.level[parent] ?? 0))
+        commits.pop()
+      }
     }
   }
 

@@ -5,13 +5,14 @@ import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
-import type { LogQuery, Walks } from './log.ts'
+import type { LogQuery, Walks, WalkTools } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Pool } from './pool.ts'
+import { reachAt, type Reach } from './reach.ts'
 import type { Spawner } from './spawner.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository {
+export interface Repository extends Reach {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -40,6 +41,7 @@ export interface Room {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly diffs: Pool<DiffQuestion, Stats>
   readonly walks: Walks
+  readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
 }
@@ -59,6 +61,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     log: (query) => room.walks.page(gitDirectory, query),
+    ...reachAt(room.walkTools, gitDirectory),
   }
 }
 

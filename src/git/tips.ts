@@ -21,11 +21,10 @@ export interface TipList {
 }
 
 interface Loose {
-  stamp: string
-  /** Milliseconds of the wall clock. */
-  readAt: number
-  writtenAt: number
-  id: string
+  /** Each directory below `refs/heads` and `refs/tags` with its stamp: refs are renamed into place, which moves it. */
+  folders: Map<string, string>
+  /** Full name to stamp and hash. */
+  refs: Map<string, { stamp: string; id: string }>
 }
 
 interface Packed {
@@ -36,13 +35,14 @@ interface Packed {
 
 interface Known {
   list: TipList
-  loose: Map<string, Loose>
+  loose: Loose
   packed: Packed
 }
 
 const cacheBytes = 64 * 1024 * 1024
-/** A file that was read so soon after it was written may have been written again in the same tick of the clock. */
+/** What was read so soon after it was written may have been written again in the same tick of the clock. */
 const racyMs = 100
+const racy = '?'
 const abreast = 64
 const nothing: Packed = { stamp: '', refs: new Map() }
 
@@ -70,7 +70,7 @@ export class Tips {
       return known.list
     }
     const all = new Map(packed.refs)
-    for (const [name, { id }] of loose) all.set(name, [id, ''])
+    for (const [name, { id }] of loose.refs) all.set(name, [id, ''])
     const names = [...all.keys()].sort(compareNames)
     const tips = await this.#peeled(
       gitDirectory,
@@ -109,59 +109,62 @@ export class Tips {
   }
 }
 
-function isSame(a: ReadonlyMap<string, Loose>, b: ReadonlyMap<string, Loose>): boolean {
-  return a.size === b.size && [...b].every(([name, { id }]) => a.get(name)?.id === id)
+function isSame(a: Loose, b: Loose): boolean {
+  if (a === b) return true
+  return a.refs.size === b.refs.size && [...b.refs].every(([name, { id }]) => a.refs.get(name)?.id === id)
 }
 
-async function readLoose(
-  gitDirectory: string,
-  before: ReadonlyMap<string, Loose> | undefined,
-): Promise<Map<string, Loose>> {
-  const folders = ['refs/heads', 'refs/tags'].map((folder) => looseNames(gitDirectory, folder))
-  const names = (await Promise.all(folders)).flat()
-  const found = new Map<string, Loose>()
-  for (let from = 0; from < names.length; from += abreast) {
-    const part = names.slice(from, from + abreast)
-    const read = await Promise.all(part.map((name) => readOne(join(gitDirectory, name), before?.get(name))))
-    for (const [index, name] of part.entries()) {
-      const loose = read[index]
-      if (loose !== undefined) found.set(name, loose)
-    }
-  }
-  return found
-}
-
-async function looseNames(gitDirectory: string, folder: string): Promise<string[]> {
+async function readLoose(gitDirectory: string, before: Loose | undefined): Promise<Loose> {
+  if (before !== undefined && (await isUntouched(before.folders))) return before
+  const began = Date.now()
+  const roots = ['refs/heads', 'refs/tags'].map((folder) => join(gitDirectory, folder))
   const options = { recursive: true, withFileTypes: true } as const
-  const entries = await readdir(join(gitDirectory, folder), options).catch(() => [])
-  const skip = gitDirectory.length + 1
-  return entries
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.lock'))
-    .map((entry) => join(entry.parentPath, entry.name).slice(skip))
+  const lists = await Promise.all(roots.map((root) => readdir(root, options).catch(() => [])))
+  const entries = lists.flat().map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
+  const below = entries.filter(({ entry }) => entry.isDirectory()).map(({ path }) => path)
+  const folders = new Map<string, string>()
+  for (const path of [...roots, ...below]) folders.set(path, await stampOf(path, began))
+  const files = entries.filter(({ entry }) => entry.isFile() && !entry.name.endsWith('.lock'))
+  const refs: Loose['refs'] = new Map()
+  for (let from = 0; from < files.length; from += abreast) {
+    const part = files.slice(from, from + abreast).map(async ({ path }) => {
+      const name = path.slice(gitDirectory.length + 1)
+      return { name, ref: await readOne(path, began, before?.refs.get(name)) }
+    })
+    for (const { name, ref } of await Promise.all(part)) if (ref !== undefined) refs.set(name, ref)
+  }
+  return { folders, refs }
 }
 
-async function readOne(file: string, before: Loose | undefined): Promise<Loose | undefined> {
-  try {
-    const { ino, size, mtimeMs, mtimeNs } = await stat(file, { bigint: true })
-    const stamp = `${ino}-${size}-${mtimeNs}`
-    if (before?.stamp === stamp && before.readAt - before.writtenAt > racyMs) return before
-    const readAt = Date.now()
-    const id = (await readFile(file, 'latin1')).trimEnd()
-    return isSha(id) ? { stamp, readAt, writtenAt: Number(mtimeMs), id } : undefined
-  } catch {
-    // Deleted or packed meanwhile.
-    return undefined
-  }
+async function isUntouched(folders: ReadonlyMap<string, string>): Promise<boolean> {
+  const now = await Promise.all([...folders].map(async ([path, stamp]) => (await stampOf(path)) === stamp))
+  return now.every(Boolean)
+}
+
+/** Changes whenever something is renamed into a directory, or a file is replaced; `racy` if that was just before `began`. */
+async function stampOf(path: string, began = Infinity): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  if (found === undefined) return ''
+  return began - Number(found.mtimeMs) < racyMs ? racy : `${found.ino}-${found.size}-${found.mtimeNs}`
+}
+
+async function readOne(
+  file: string,
+  began: number,
+  before: { stamp: string; id: string } | undefined,
+): Promise<{ stamp: string; id: string } | undefined> {
+  const stamp = await stampOf(file, began)
+  if (stamp !== racy && before?.stamp === stamp) return before
+  // Deleted or packed meanwhile, perhaps.
+  const id = (await readFile(file, 'latin1').catch(() => '')).trimEnd()
+  return isSha(id) ? { stamp, id } : undefined
 }
 
 async function readPacked(gitDirectory: string, before: Packed | undefined): Promise<Packed> {
   const file = join(gitDirectory, 'packed-refs')
-  const found = await stat(file, { bigint: true }).catch(() => undefined)
-  if (found === undefined) return before?.stamp === '' ? before : nothing
-  const stamp = `${found.ino}-${found.size}-${found.mtimeNs}`
-  const isRacy = Date.now() - Number(found.mtimeMs) < racyMs
-  if (before?.stamp === stamp) return before
-  return { stamp: isRacy ? '?' : stamp, refs: parsePacked(await readFile(file, 'utf8')) }
+  const stamp = await stampOf(file, Date.now())
+  if (stamp !== racy && before?.stamp === stamp) return before
+  return stamp === '' ? nothing : { stamp, refs: parsePacked(await readFile(file, 'utf8')) }
 }
 
 function parsePacked(text: string): Map<string, [string, string]> {
