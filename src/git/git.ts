@@ -4,6 +4,7 @@ import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
+import { GraphWriter } from './graph_writer.ts'
 import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
@@ -50,6 +51,8 @@ export interface Git {
   directory(relativePath: string): string
   /** Drops all that is remembered of a repository and replaces its processes; needed after it was replaced, repacked or removed. */
   forget(relativePath: string): void
+  /** To be called after refs of the repository have moved: its commit-graph is brought up to date soon. Throws TypeError like `repository`. */
+  touched(relativePath: string): void
   /** Runs single commands for the other files of this room. */
   readonly spawner: Spawner
   /** Ends every process; whatever is in flight fails with GitError `closed`. */
@@ -57,6 +60,8 @@ export interface Git {
 }
 
 const statsEntries = 100_000
+const writeDelayMs = 500
+const writePatienceMs = 5_000
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
 export function openGit(options: GitOptions): Git {
@@ -68,7 +73,7 @@ export function openGit(options: GitOptions): Git {
     slowWidth: options.importWidth ?? 2,
     onDeath: (detail) => options.log?.({ event: 'spawner_ended', detail }),
   })
-  const { room, budget, forget } = openRoom(spawner, options)
+  const { room, budget, writer, forget } = openRoom(spawner, options)
   const directory = (relativePath: string): string => {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
@@ -78,40 +83,41 @@ export function openGit(options: GitOptions): Git {
     directory,
     repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
     forget: (relativePath) => forget(directory(relativePath)),
+    touched: (relativePath) => writer.touched(directory(relativePath)),
     close: async () => {
       budget.close()
-      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close()])
+      const written = writer.close()
+      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close(), written])
     },
   }
 }
 
-function openRoom(
-  spawner: Spawner,
-  options: GitOptions,
-): { room: Room; budget: Budget; forget: (gitDirectory: string) => void } {
+interface Opened {
+  room: Room
+  budget: Budget
+  writer: GraphWriter
+  forget: (gitDirectory: string) => void
+}
+
+function openRoom(spawner: Spawner, options: GitOptions): Opened {
   const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
   // Only processes that are started cost this look, and without it each question would start three in vain.
   const open: Spawner['open'] = async (args, gitDirectory) => {
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
     return spawner.open(args, gitDirectory)
   }
-  const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
-  const orders = new LRUCache<string, Order>({
-    maxSize: cacheBytes,
-    sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
-  })
-  const commits = new LRUCache<string, Commit>({
-    maxSize: cacheBytes,
-    sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
-  })
-  const stats = new LRUCache<string, Stats>({ max: statsEntries })
+  const caches = openCaches(options.cacheBytes ?? 32 * 1024 * 1024)
+  const { orders, commits, stats } = caches
   const objects = new Pool(catFile, budget, open)
+  const run: WalkTools['run'] = (args, run) => spawner.run(args, run)
   const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
   const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
   const tips = new Tips(ask)
-  const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
+  const walkTools = { run, ask, graphs, tips }
   const walks = new Walks(walkTools, orders)
+  const writer = new GraphWriter({ run, graphs, tips, delayMs: writeDelayMs, patienceMs: writePatienceMs })
   graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
+  graphs.onFar = (gitDirectory) => writer.touched(gitDirectory)
   const room: Room = {
     spawner,
     objects,
@@ -122,13 +128,32 @@ function openRoom(
     stats,
   }
   const forget = (gitDirectory: string): void => {
-    for (const cache of [orders, commits, stats]) {
+    for (const cache of Object.values(caches)) {
       for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
     }
-    graphs.forget(gitDirectory)
-    tips.forget(gitDirectory)
+    for (const holder of [graphs, tips, writer]) holder.forget(gitDirectory)
     room.objects.recycle(gitDirectory)
     room.diffs.recycle(gitDirectory)
   }
-  return { room, budget, forget }
+  return { room, budget, writer, forget }
+}
+
+interface Caches {
+  orders: LRUCache<string, Order>
+  commits: LRUCache<string, Commit>
+  stats: LRUCache<string, Stats>
+}
+
+function openCaches(bytes: number): Caches {
+  return {
+    orders: new LRUCache({
+      maxSize: bytes,
+      sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
+    }),
+    commits: new LRUCache({
+      maxSize: bytes,
+      sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
+    }),
+    stats: new LRUCache({ max: statsEntries }),
+  }
 }
