@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/statement.ts'
@@ -120,13 +121,26 @@ export const enables = condition('enables')
 /** A gate that the state of a record closes. */
 export const checks = condition('checks')
 
-/** An answer other than the declared one: a status the operation lists under `also`. */
+type Headers = Readonly<Record<string, string>>
+
+/** An answer other than the declared one: a status the operation lists under `also`, or headers of its own. */
 export class Answer {
   readonly status: number
   readonly body: unknown
-  constructor(status: number, body: unknown = null) {
+  readonly headers: Headers
+  constructor(status: number, body: unknown = null, headers: Headers = {}) {
     this.status = status
     this.body = body
+    this.headers = headers
+  }
+}
+
+/** Bytes as they are; `open` is called only if they are sent. An `etag` among the headers is compared with the caller's. */
+export class Download extends Answer {
+  readonly open: () => Readable
+  constructor(headers: Headers, open: () => Readable) {
+    super(200, null, headers)
+    this.open = open
   }
 }
 
