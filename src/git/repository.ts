@@ -9,9 +9,10 @@ import type { LogQuery, Walks } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Pool } from './pool.ts'
 import type { Spawner } from './spawner.ts'
+import { writesAt, type Writes } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository {
+export interface Repository extends Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -59,6 +60,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     log: (query) => room.walks.page(gitDirectory, query),
+    ...writesAt(),
   }
 }
 
