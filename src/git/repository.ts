@@ -11,9 +11,10 @@ import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import type { Spawner } from './spawner.ts'
+import { writesAt, type Writes } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository {
+export interface Repository extends Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -65,6 +66,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     stats: (shas) => findStats(room, gitDirectory, shas),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
+    ...writesAt(),
   }
 }
 

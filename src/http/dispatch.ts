@@ -15,10 +15,11 @@ import {
   type Context,
   type NamedOperation,
 } from './operation.ts'
+import { largeBody } from './large_body.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
 import { compilePrecondition, type Represent } from './precondition.ts'
-import { Problem, badParams, methodNotAllowed } from './problems.ts'
+import { Problem, badParams, methodNotAllowed, unauthorized } from './problems.ts'
 
 export interface Visit {
   readonly method: string
@@ -61,6 +62,8 @@ export function mount(
       method: op.method,
       url: prefix + op.path,
       config: { operation: op.name },
+      ...(op.takes !== undefined &&
+        largeBody(op.takes, surroundings.instance, compileKnock(op, surroundings))),
       handler: compile(op, surroundings, reads.get(op.path)),
     })
   for (const [path, methods] of methodsByPath(operations)) {
@@ -116,6 +119,22 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     await enter(ctx, sent, path)
     const result = await run(ctx, instance, represent && ((db) => represent(db, visit, path)))
     return answer(request, reply, result, { ctx, query })
+  }
+}
+
+/** What a caller passes before a large body is read: all that comes before the parameters, and being somebody. */
+function compileKnock(
+  op: NamedOperation,
+  { instance, signIn }: Surroundings,
+): (request: FastifyRequest) => Promise<void> {
+  const alongOf = compileAlong(op)
+  const first = compileGates(op.first ?? [])
+  return async ({ params, query, method, headers, ip }) => {
+    const path = params as PathParams
+    const sent = parseForm((query as { text: string }).text)
+    const visitor = await signIn({ method, headers, sent, ip, along: alongOf(path) })
+    if (visitor.actor === null) throw unauthorized()
+    await walk(first, contextOf(instance, visitor, headers), path)
   }
 }
 
@@ -238,13 +257,16 @@ const withPage = (declared: TObject | undefined, page: TObject): TObject => {
 
 type Run = (ctx: Context, instance: Instance, represent: Represent | undefined) => Promise<unknown>
 
-/** A write runs in one transaction: all it does, jobs included, or nothing. */
+/** A write runs in one transaction: all it does, jobs included, or nothing. What moves refs runs as its operation says. */
 function compileHandle(op: NamedOperation): Run {
   if (op.method === 'GET') return (ctx) => op.handle(ctx as never)
   const precondition = op.method === 'POST' ? undefined : compilePrecondition(op)
-  return (ctx, instance, represent) =>
-    instance.db.transaction(async (db) => {
+  return (ctx, instance, represent) => {
+    const conditional = precondition !== undefined && ctx.header('if-match') !== undefined
+    if (op.moves === 'refs' && !conditional) return op.handle(ctx as never)
+    return instance.db.transaction(async (db) => {
       await precondition?.(db, ctx, represent)
       return op.handle(Object.assign(ctx, { db }) as never)
     })
+  }
 }

@@ -10,6 +10,7 @@ export interface Actor {
   readonly id: number
   readonly username: string
   readonly name: string
+  readonly email: string
   readonly admin: boolean
   readonly external: boolean
 }
@@ -243,6 +244,13 @@ export interface Operation<
   readonly summary: string
   /** Set where the specification leaves the path open and the published interface has it. */
   readonly published?: true
+  /** Bytes of a body, where they are more than usual: who sends so many is signed in, and past `first`, before they are read. */
+  readonly takes?: number
+  /**
+   * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works,
+   * but for an `If-Match`, whose lock one holds. What a crash leaves between the two, the reconciler of `core/pushes` mends.
+   */
+  readonly moves?: 'refs'
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F
   readonly params?: TObject<Q>
@@ -263,6 +271,8 @@ export interface AnyOperation {
   readonly path: string
   readonly summary: string
   readonly published?: true
+  readonly takes?: number
+  readonly moves?: 'refs'
   readonly first?: Gates
   readonly params?: TObject
   readonly gates: Gates

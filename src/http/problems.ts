@@ -39,6 +39,9 @@ export const conflict = (text = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
+/** As many large bodies as fit are being worked on; `seconds` is a whole number. */
+export const tooManyLargeBodies = (seconds = 30): Problem =>
+  message(429, '429 Too Many Requests', { 'retry-after': String(seconds), connection: 'close' })
 export const internalError = (): Problem => message(500, '500 Internal Server Error')
 /** Something this server leans on is away for the moment; `seconds` is a whole number. */
 export const unavailable = (seconds = 1): Problem =>
@@ -50,6 +53,8 @@ export const badBody = (): Problem => error(400, 'message body does not match de
 export const badUrl = (): Problem => error(400, 'the request address is not valid')
 export const bodyTooComplex = (limit: string): Problem =>
   error(400, `message body exceeds the limit: ${limit}`)
+export const noFileUploads = (): Problem =>
+  error(400, 'This endpoint does not support form encoded file uploads')
 export const bodyTooLarge = (): Problem => error(413, 'Request Entity Too Large', { connection: 'close' })
 export const unsupportedMediaType = (type: string): Problem =>
   error(415, `The provided content-type '${type}' is not supported.`)

@@ -73,6 +73,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.decorateRequest('actor', null)
+  app.decorateRequest('longTexts', undefined)
   takeBodies(app)
   addHeaders(app)
   addLog(app, options.onAnswer)
@@ -124,7 +125,7 @@ function takeBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
-    return readBody(bytes, request.headers['content-type'])
+    return readBody(bytes, request.headers['content-type'], request.longTexts)
   })
 }
 
