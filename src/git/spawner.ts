@@ -226,7 +226,7 @@ function collect(socket: Socket, maxBytes: number, stop: () => void): Promise<Bu
       }
     })
     const finish = (): void => resolve(size > maxBytes ? undefined : Buffer.concat(chunks))
-    socket.once('end', () => finish())
+    socket.once('end', finish)
     socket.once('close', finish)
     // A process without output can have ended before anybody listened.
     if (socket.readableEnded || socket.destroyed) finish()
