@@ -197,7 +197,8 @@ function number(schema: ParamSchema, whole: boolean): Read {
     if (typeof result !== 'number' || !(whole ? Number.isSafeInteger(result) : Number.isFinite(result)))
       return void faults.push(`${name} ${INVALID}`)
     if (schema.not?.const === result) return void faults.push(`${name} has a value not allowed`)
-    if (result < minimum || result > maximum) return void faults.push(`${name} ${NOT_LISTED}`)
+    if (result < minimum || result > maximum || schema.enum?.includes(result) === false)
+      return void faults.push(`${name} ${NOT_LISTED}`)
     return result
   }
 }
