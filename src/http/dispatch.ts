@@ -18,12 +18,9 @@ import {
 import { largeBody } from './large_body.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
-<<<<<<< HEAD
-import { compilePrecondition, type Represent } from './precondition.ts'
-import { Problem, badParams, methodNotAllowed, unauthorized } from './problems.ts'
-=======
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
-import { Problem, badParams, methodNotAllowed } from './problems.ts'
+import { Problem, badParams, methodNotAllowed, unauthorized } from './problems.ts'
+
 export interface Visit {
   readonly method: string
   readonly headers: IncomingHttpHeaders
@@ -157,7 +154,11 @@ const write = (op: NamedOperation, ctx: AnyContext, db: Db): Promise<unknown> =>
   db.transaction((tx) => op.handle(Object.assign(ctx, { db: tx }) as never))
 
 /** What moves refs has no transaction around it: its condition is looked at again where nobody else can move the ref. */
-async function moveRefs(op: NamedOperation, ctx: AnyContext, stillMatches: () => Promise<void>): Promise<unknown> {
+async function moveRefs(
+  op: NamedOperation,
+  ctx: AnyContext,
+  stillMatches: () => Promise<void>,
+): Promise<unknown> {
   await stillMatches()
   return op.handle(Object.assign(ctx, { stillMatches }) as never)
 }
