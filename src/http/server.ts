@@ -12,6 +12,7 @@ import fastify, {
 import { isBusy } from '../db/errors.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './operation.ts'
+import { problemDetails } from './problem_details.ts'
 import {
   Problem,
   badBody,
@@ -23,7 +24,6 @@ import {
   internalError,
   noRoute,
   oldVersion,
-  problemDetails,
   requestTimeout,
   unavailable,
   unsupportedEncoding,
@@ -82,6 +82,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.decorateRequest('actor', null)
+  app.decorateRequest('longTexts', undefined)
   takeBodies(app)
   addHeaders(app)
   addLog(app, options.onAnswer)
@@ -133,7 +134,7 @@ function takeBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
-    return readBody(bytes, request.headers['content-type'])
+    return readBody(bytes, request.headers['content-type'], request.longTexts)
   })
 }
 
