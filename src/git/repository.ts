@@ -9,7 +9,7 @@ import type { LogQuery, Walks } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Pool } from './pool.ts'
 import type { Spawner } from './spawner.ts'
-import { writesAt, type Writes } from './writes.ts'
+import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Writes {
@@ -43,6 +43,7 @@ export interface Room {
   readonly walks: Walks
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  readonly writing: Writing
 }
 
 /** The handle of the repository in `gitDirectory`, an absolute path that the caller has validated. */
@@ -60,7 +61,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     log: (query) => room.walks.page(gitDirectory, query),
-    ...writesAt(),
+    ...writesAt(room.writing, path, gitDirectory),
   }
 }
 
