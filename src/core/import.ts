@@ -6,6 +6,7 @@ import type { Project } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import { enqueue } from '../jobs/job.ts'
 import { create, repositoryPath, type NewProject } from './projects.ts'
+import { protectDefaultBranch } from './protected_branches.ts'
 import { measureRepository } from './repositories.ts'
 
 export interface Source {
@@ -24,7 +25,7 @@ const setDefaultBranch = statement((p: Slots<{ id: number; default_branch: strin
  * both: the row appears only once the repository is on disk.
  */
 export async function createWithRepository(
-  { db, git }: Instance,
+  { db, git, settings }: Instance,
   project: Omit<NewProject, 'default_branch'>,
   source?: Source,
 ): Promise<Project> {
@@ -36,7 +37,10 @@ export async function createWithRepository(
       const { from, ...options } = source ?? {}
       await (from === undefined ? createEmpty(git, path, 'main') : importRepository(git, from, path, options))
       made = path
-      const branch = (await git.repository(path).defaultBranch()) ?? null
+      const repository = git.repository(path)
+      const branch = (await repository.defaultBranch()) ?? null
+      if (branch !== null && from !== undefined && !(await repository.isEmpty()))
+        await protectDefaultBranch(tx, settings, { id, default_branch: branch })
       await enqueue(tx, measureRepository, { project_id: id }, `measure_repository ${id}`)
       const row = await tx.one(setDefaultBranch, { id, default_branch: branch })
       if (row === undefined) throw new Error('a project went away while its repository was made')

@@ -7,6 +7,7 @@ export const DEFAULT_SETTINGS = {
   allow_local_requests_from_web_hooks_and_services: false,
   default_project_visibility: 'private',
   default_group_visibility: 'private',
+  default_branch_protection: 2,
   impersonation_enabled: true,
   personal_access_token_prefix: 'glpat-',
   throttle_authenticated_api_enabled: false,

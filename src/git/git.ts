@@ -9,6 +9,7 @@ import { GitError } from './errors.ts'
 import { Locks } from './locks.ts'
 import { isRepositoryPath } from './names.ts'
 import { PackedRefsReader } from './packed_refs.ts'
+import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
 import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { Spawner } from './spawner.ts'
@@ -81,7 +82,7 @@ export function openGit(options: GitOptions): Git {
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
-      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close()])
+      await Promise.all([room.objects.close(), room.diffs.close(), room.patches.close(), spawner.close()])
     },
   }
 }
@@ -118,6 +119,7 @@ function openRoom(
     spawner,
     objects,
     diffs: new Pool(diffTree, budget, open),
+    patches: new Pool(patchTree, budget, open),
     walks: new Walks((args, run) => spawner.run(args, run), orders),
     commits,
     stats,
@@ -130,6 +132,7 @@ function openRoom(
     writing.trees.forget(gitDirectory)
     room.objects.recycle(gitDirectory)
     room.diffs.recycle(gitDirectory)
+    room.patches.recycle(gitDirectory)
   }
   return { room, budget, forget }
 }
