@@ -62,11 +62,26 @@ test('every operation of the served areas is in the document, with its provenanc
   )
 })
 
-test('the document holds no operation that the table does not', () => {
-  const known = new Set(rows.map(keyOf))
+/** What existing clients call beside the table's operations, area by area. */
+const BESIDE = (await readFile(new URL('./fixtures/operations_beside.tsv', import.meta.url), 'utf8'))
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => line.split('\t'))
+  .map(([, method = '', path = '']) => keyOf({ method, path }))
+
+test('the document holds no operation that neither table does', () => {
+  const known = new Set([...rows.map(keyOf), ...BESIDE])
   assert.deepEqual(
     [...documented.keys()].filter((key) => !known.has(key)),
     [],
+  )
+})
+
+test('operations beside the table are marked as published, and all of them are served', () => {
+  assert.deepEqual(
+    BESIDE.map((key) => [key, documented.get(key)?.['x-provenance']]),
+    BESIDE.map((key) => [key, 'published']),
   )
 })
 

@@ -51,7 +51,7 @@ async function makeParents(
     inside: { label_id: label },
     elsewhere: { label_id: await makeLabel(other.id) },
   }
-  const inProject = { sha: 'main' }
+  const inProject = { sha: 'main', name: 'main' }
   return {
     group,
     namespace: { ...group, inside: {}, elsewhere: {} },

@@ -5,9 +5,11 @@ import * as groups from './groups/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as protectedBranches from './protected_branches/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
+  protected_branches: protectedBranches,
   namespaces,
   project_aliases: projectAliases,
   plan_limits: planLimits,

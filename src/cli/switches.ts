@@ -84,12 +84,19 @@ function readValue(name: SettingName, text: string): string | number | boolean {
       if (text !== 'true' && text !== 'false') throw new Misuse(`${name} takes true or false, not "${text}"`)
       return text === 'true'
     case 'number':
+      if (name === 'default_branch_protection') return checkProtection(text)
       if (!/^\d{1,9}$/.test(text) || Number(text) === 0)
         throw new Misuse(`${name} takes a whole number from 1 to 999999999, not "${text}"`)
       return Number(text)
     default:
       return checkText(name, text)
   }
+}
+
+function checkProtection(text: string): number {
+  if (!/^[0-4]$/.test(text))
+    throw new Misuse(`default_branch_protection takes a whole number from 0 to 4, not "${text}"`)
+  return Number(text)
 }
 
 function checkText(name: SettingName, text: string): string {

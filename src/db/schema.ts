@@ -21,6 +21,8 @@ export interface Database {
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
   plan_limits: PlanLimitTable
+  protected_branches: ProtectedBranchTable
+  protected_branch_levels: ProtectedBranchLevelTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'
@@ -212,8 +214,24 @@ interface PlanLimitTable {
   updated_at: Time
 }
 
+interface ProtectedBranchTable extends Times {
+  id: Id
+  project_id: number
+  name: string
+  allow_force_push: Generated<boolean>
+}
+
+interface ProtectedBranchLevelTable {
+  id: Id
+  protected_branch_id: number
+  action: 'push' | 'merge' | 'unprotect'
+  access_level: number
+}
+
 export type User = Selectable<UserTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type Label = Selectable<LabelTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>
+export type ProtectedBranch = Selectable<ProtectedBranchTable>
+export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>

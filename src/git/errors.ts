@@ -8,11 +8,12 @@
  * - `busy`: no free place came up within the bounded wait; nothing was started
  * - `gone`: the process, or the spawner under it, ended before the answer was complete
  * - `spawn`: the process could not be started at all
+ * - `moved`: a ref is not where the caller thought it was
  * - `refused`: this room declined the request before any process saw it
  * - `closed`: the room was closed
  */
 export type GitFault =
-  'exit' | 'timeout' | 'too_large' | 'aborted' | 'busy' | 'gone' | 'spawn' | 'refused' | 'closed'
+  'exit' | 'timeout' | 'too_large' | 'aborted' | 'busy' | 'gone' | 'spawn' | 'moved' | 'refused' | 'closed'
 
 /** What is known about a failed process; every part is optional because it may never have started. */
 export interface GitErrorDetails {
@@ -53,4 +54,11 @@ function redact(text: string): string {
 /** True for a `GitError`, of the given fault when one is named. */
 export function isGitError(error: unknown, fault?: GitFault): error is GitError {
   return error instanceof GitError && (fault === undefined || error.fault === fault)
+}
+
+const AWAY: ReadonlySet<GitFault> = new Set(['timeout', 'busy', 'gone', 'spawn', 'closed'])
+
+/** True when git did not get to answer, so that the same question may succeed in a moment. */
+export function isGitAway(error: unknown): boolean {
+  return error instanceof GitError && AWAY.has(error.fault)
 }

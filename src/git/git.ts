@@ -9,9 +9,12 @@ import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
+import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
-import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
+import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
+import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
+import { openWriting } from './writes.ts'
 import { Tips } from './tips.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
@@ -39,7 +42,7 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
   cacheBytes?: number
-  /** Bytes of memory for commit-graphs; default 256 MiB. A repository with a larger one is left to git. */
+  /** Bytes of memory for commit-graphs; default 64 MiB. A repository with a larger one is left to git. */
   graphBytes?: number
 }
 
@@ -62,18 +65,20 @@ export interface Git {
 const statsEntries = 100_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
+const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
 export function openGit(options: GitOptions): Git {
   if (!isAbsolute(options.root)) throw new TypeError('The root of the repositories is an absolute path')
   const spawner = new Spawner({
     binary: options.gitBinary ?? 'git',
-    path: options.path ?? '/usr/local/bin:/usr/bin:/bin',
+    path: options.path ?? defaultPath,
     width: options.commandWidth ?? 8,
     slowWidth: options.importWidth ?? 2,
     onDeath: (detail) => options.log?.({ event: 'spawner_ended', detail }),
   })
-  const { room, budget, writer, forget } = openRoom(spawner, options)
+  const folder = new RoomFolder(options.root)
+  const { room, budget, writer, forget } = openRoom(spawner, folder, options)
   const directory = (relativePath: string): string => {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
@@ -87,7 +92,15 @@ export function openGit(options: GitOptions): Git {
     close: async () => {
       budget.close()
       const written = writer.close()
-      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close(), written])
+      await Promise.all([
+        room.objects.close(),
+        room.diffs.close(),
+        room.patches.close(),
+        room.writing.merges.close(),
+        spawner.close(),
+        written,
+      ])
+      await folder.close()
     },
   }
 }
@@ -99,43 +112,57 @@ interface Opened {
   forget: (gitDirectory: string) => void
 }
 
-function openRoom(spawner: Spawner, options: GitOptions): Opened {
+function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Opened {
   const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
   // Only processes that are started cost this look, and without it each question would start three in vain.
-  const open: Spawner['open'] = async (args, gitDirectory) => {
+  const open: Spawner['open'] = async (args, gitDirectory, started) => {
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
-    return spawner.open(args, gitDirectory)
+    return spawner.open(args, gitDirectory, started)
   }
   const caches = openCaches(options.cacheBytes ?? 32 * 1024 * 1024)
-  const { orders, commits, stats } = caches
   const objects = new Pool(catFile, budget, open)
-  const run: WalkTools['run'] = (args, run) => spawner.run(args, run)
-  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
-  const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
-  const tips = new Tips(ask)
-  const walkTools = { run, ask, graphs, tips }
-  const walks = new Walks(walkTools, orders)
-  const writer = new GraphWriter({ run, graphs, tips, delayMs: writeDelayMs, patienceMs: writePatienceMs })
+  const walkTools = openWalkTools(spawner, objects, options.graphBytes ?? 64 * 1024 * 1024)
+  const { graphs } = walkTools
+  const walks = new Walks(walkTools, caches.orders)
+  const writer = new GraphWriter({ ...walkTools, delayMs: writeDelayMs, patienceMs: writePatienceMs })
   graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   graphs.onFar = (gitDirectory) => writer.touched(gitDirectory)
+  const writing = openWriting({
+    objects,
+    spawner,
+    open,
+    budget,
+    folder,
+    path: options.path ?? defaultPath,
+    commit: (gitDirectory, sha) => findCommit({ objects, commits: caches.commits }, gitDirectory, sha),
+    touched: (path) => writer.touched(join(options.root, path)),
+  })
   const room: Room = {
     spawner,
     objects,
     diffs: new Pool(diffTree, budget, open),
+    patches: new Pool(patchTree, budget, open),
     walks,
     walkTools,
-    commits,
-    stats,
+    commits: caches.commits,
+    stats: caches.stats,
+    writing,
   }
   const forget = (gitDirectory: string): void => {
-    for (const cache of Object.values(caches)) {
-      for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
-    }
-    for (const holder of [graphs, tips, writer]) holder.forget(gitDirectory)
-    room.objects.recycle(gitDirectory)
-    room.diffs.recycle(gitDirectory)
+    writer.forget(gitDirectory)
+    forgetIn(room, Object.values(caches), gitDirectory)
   }
   return { room, budget, writer, forget }
+}
+
+function openWalkTools(spawner: Spawner, objects: Room['objects'], graphBytes: number): WalkTools {
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  return {
+    run: (args, run) => spawner.run(args, run),
+    ask,
+    graphs: new Graphs(ask, graphBytes),
+    tips: new Tips(ask),
+  }
 }
 
 interface Caches {
@@ -144,16 +171,29 @@ interface Caches {
   stats: LRUCache<string, Stats>
 }
 
-function openCaches(bytes: number): Caches {
+function openCaches(maxSize: number): Caches {
   return {
     orders: new LRUCache({
-      maxSize: bytes,
+      maxSize,
       sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
     }),
     commits: new LRUCache({
-      maxSize: bytes,
+      maxSize,
       sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
     }),
     stats: new LRUCache({ max: statsEntries }),
   }
+}
+
+type Keyed = Pick<LRUCache<string, Order | Commit | Stats>, 'keys' | 'delete'>
+
+function forgetIn(room: Room, caches: readonly Keyed[], gitDirectory: string): void {
+  for (const cache of caches) {
+    for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
+  }
+  room.walkTools.graphs.forget(gitDirectory)
+  room.walkTools.tips.forget(gitDirectory)
+  room.writing.trees.forget(gitDirectory)
+  room.writing.merges.recycle(gitDirectory)
+  for (const pool of [room.objects, room.diffs, room.patches]) pool.recycle(gitDirectory)
 }

@@ -7,12 +7,15 @@ import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
 import type { LogQuery, Walks, WalkTools } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
+import type { Patch } from './patch.ts'
+import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import { reachAt, type Reach } from './reach.ts'
 import type { Spawner } from './spawner.ts'
+import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository extends Reach {
+export interface Repository extends Reach, Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -31,6 +34,8 @@ export interface Repository extends Reach {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
+  patch(from: string | undefined, to: string): Promise<Patch>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
   log(query: LogQuery): Promise<string[]>
 }
@@ -40,10 +45,12 @@ export interface Room {
   readonly spawner: Spawner
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly diffs: Pool<DiffQuestion, Stats>
+  readonly patches: Pool<PatchQuestion, Buffer>
   readonly walks: Walks
   readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  readonly writing: Writing
 }
 
 /** The handle of the repository in `gitDirectory`, an absolute path that the caller has validated. */
@@ -60,8 +67,10 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
+    patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
     ...reachAt(room.walkTools, gitDirectory),
+    ...writesAt(room.writing, path, gitDirectory),
   }
 }
 
@@ -138,7 +147,12 @@ async function peelListed(room: Room, gitDirectory: string, ref: string): Promis
   return object === undefined ? undefined : peel(room, gitDirectory, object)
 }
 
-async function findCommit(room: Room, gitDirectory: string, sha: string): Promise<Commit | undefined> {
+/** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
+export async function findCommit(
+  room: Pick<Room, 'objects' | 'commits'>,
+  gitDirectory: string,
+  sha: string,
+): Promise<Commit | undefined> {
   if (!isSha(sha)) return undefined
   const key = `${gitDirectory}\0${sha}`
   const known = room.commits.get(key)

@@ -1,43 +1,54 @@
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../core/projects.ts'
-import type { Commit as GitCommit, GitDate } from '../../git/commit.ts'
-import type { Stats } from '../../git/diff_tree.ts'
-import { parseTrailers } from '../../git/trailers.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
-import type { Instance } from '../../instance.ts'
+import type { Commit as GitCommit, GitDate } from '../git/commit.ts'
+import type { Stats } from '../git/diff_tree.ts'
+import { parseTrailers } from '../git/trailers.ts'
+import type { Instance } from '../instance.ts'
 
+const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })
 const CommitStats = t.Object({ additions: t.Integer(), deletions: t.Integer(), total: t.Integer() })
 
 const record = {
   id: t.String(),
   short_id: t.String(),
-  created_at: timestamp(),
+  created_at: moment,
   parent_ids: t.Array(t.String()),
   title: t.String(),
   message: t.String(),
   author_name: t.String(),
   author_email: t.String(),
-  authored_date: timestamp(),
+  authored_date: moment,
   committer_name: t.String(),
   committer_email: t.String(),
-  committed_date: timestamp(),
+  committed_date: moment,
   trailers: t.Record(t.String(), t.String()),
   extended_trailers: t.Record(t.String(), t.Array(t.String())),
   web_url: t.String(),
   stats: t.Optional(CommitStats),
 }
 
-/** A commit as an item of a list. */
+/** A commit as an item of a list, or inside another record. */
 export const Commit = t.Object(record)
+
+/** A pipeline, as briefly as it is told beside its commit. */
+const Pipeline = t.Object({
+  id: t.Integer(),
+  iid: t.Integer(),
+  project_id: t.Integer(),
+  sha: t.String(),
+  ref: t.String(),
+  status: t.String(),
+  source: t.String(),
+  created_at: moment,
+  updated_at: moment,
+  web_url: t.String(),
+})
 
 /** A commit by itself. */
 export const CommitDetail = t.Object({
   ...record,
-  status: nullable(t.String()),
+  status: t.Unsafe<string | null>({ type: ['string', 'null'] }),
   project_id: t.Integer(),
-  last_pipeline: nullable(
-    t.Object({ id: t.Integer(), ref: t.String(), sha: t.String(), status: t.String() }),
-  ),
+  last_pipeline: t.Unsafe<Static<typeof Pipeline> | null>({ ...Pipeline, type: ['object', 'null'] }),
 })
 
 const SHORT = 8
@@ -70,11 +81,12 @@ export interface Parts {
   readonly trailers: boolean
 }
 
-export function present(
+/** What the world sees of a commit. */
+export function presentCommit(
   commit: GitCommit,
-  project: Project,
+  project: { readonly full_path: string },
   { config }: Pick<Instance, 'config'>,
-  parts: Parts,
+  parts: Parts = { stats: undefined, trailers: false },
 ): Static<typeof Commit> {
   const { trailers, extended } = parts.trailers
     ? parseTrailers(commit.message)

@@ -1,0 +1,162 @@
+import { Type as t } from 'typebox'
+import { developer, maintainer, project, readsCode, repository, signedIn } from '../../access/gates.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Db } from '../../db/client.ts'
+import { violates } from '../../db/errors.ts'
+import { allows, loads, nothing, operation, pageOf, type Has } from '../../http/operation.ts'
+import { conflict, forbidden, noSuchRecord, unprocessable } from '../../http/problems.ts'
+import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
+import { changedLevels, nameFault, newLevels } from './rules.ts'
+import * as protectedBranches from './store.ts'
+
+/** Whoever may not read the code learns nothing about its branches. */
+const first = [signedIn, project, repository, readsCode] as const
+
+const NUMBERS = Object.keys(LEVELS).map(Number)
+const level = t.Unsafe<number>({ type: 'integer', enum: NUMBERS })
+/** Somebody must be able to unprotect a branch. */
+const openLevel = t.Unsafe<number>({ type: 'integer', enum: NUMBERS.filter((number) => number > 0) })
+
+const granted = t.Array(t.Object({ access_level: level }))
+const opened = t.Array(t.Object({ access_level: openLevel }))
+
+const known = {
+  id: t.Optional(t.Integer()),
+  _destroy: t.Optional(t.Boolean({ description: 'Takes the level with this id away' })),
+}
+const changed = t.Array(t.Object({ ...known, access_level: t.Optional(level) }))
+const changedOpen = t.Array(t.Object({ ...known, access_level: t.Optional(openLevel) }))
+
+const protectedBranch = loads({
+  param: 'name',
+  type: t.String({ description: 'The name as it was protected, wildcards included' }),
+  as: 'branch',
+  says: 'a protected branch of the project',
+  find: ({ db, project }: Has<{ project: Project }>, name) => protectedBranches.find(db, project.id, name),
+})
+
+/** Maintainers, or fewer where the protection says so. */
+const unprotects = allows({
+  says: 'whoever may unprotect the branch',
+  refuses: forbidden,
+  holds: ({ actor, project, branch }: Has<{ project: Project; branch: ProtectedBranchRow }>) => {
+    const levels = branch.levels.filter(({ action }) => action === 'unprotect')
+    const least = Math.min(...levels.map(({ access_level }) => access_level))
+    return actor?.admin === true || levels.length === 0 || project.role >= least
+  },
+})
+
+export const listProtectedBranches = operation({
+  method: 'GET',
+  path: '/projects/:id/protected_branches',
+  summary: 'List the protected branches of a project',
+  published: true,
+  first,
+  params: t.Object({ search: t.Optional(t.String({ description: 'Part of the name' })) }),
+  gates: [developer],
+  handle: async ({ db, project, params, page }) => {
+    const query = { project_id: project.id, search: params.search ?? '' }
+    const found = await protectedBranches.list(db, { ...query, limit: page.size, offset: page.offset })
+    return { ...found, items: found.items.map(present) }
+  },
+  returns: pageOf(ProtectedBranch),
+})
+
+export const getProtectedBranch = operation({
+  method: 'GET',
+  path: '/projects/:id/protected_branches/:name',
+  summary: 'Get a protected branch or wildcard',
+  published: true,
+  first,
+  gates: [developer, protectedBranch],
+  handle: async ({ branch }) => present(branch),
+  returns: ProtectedBranch,
+})
+
+const exists = (name = 'NAME'): ReturnType<typeof conflict> =>
+  conflict(`Protected branch '${name}' already exists`)
+
+export const createProtectedBranch = operation({
+  method: 'POST',
+  path: '/projects/:id/protected_branches',
+  summary: 'Protect a branch, or many by a wildcard',
+  published: true,
+  first,
+  params: t.Object({
+    name: t.String(),
+    push_access_level: t.Optional(level),
+    merge_access_level: t.Optional(level),
+    unprotect_access_level: t.Optional(openLevel),
+    allow_force_push: t.Optional(t.Boolean({ default: false })),
+    allowed_to_push: t.Optional(granted),
+    allowed_to_merge: t.Optional(granted),
+    allowed_to_unprotect: t.Optional(opened),
+  }),
+  gates: [maintainer],
+  handle: async ({ db, project, params }) => {
+    const { name } = params
+    const fault = nameFault(name)
+    if (fault !== undefined) throw unprocessable([fault])
+    if (await protectedBranches.find(db, project.id, name)) throw exists(name)
+    const values = { project_id: project.id, name, allow_force_push: params.allow_force_push ?? false }
+    const id = await protectedBranches.insert(db, values).catch((error: unknown) => {
+      throw violates(error, 'protected_branches_name_key') ? exists(name) : error
+    })
+    for (const change of [
+      newLevels('push', params.push_access_level, params.allowed_to_push),
+      newLevels('merge', params.merge_access_level, params.allowed_to_merge),
+      newLevels('unprotect', params.unprotect_access_level, params.allowed_to_unprotect),
+    ])
+      await protectedBranches.changeLevels(db, id, change)
+    return present(await again(db, project, name))
+  },
+  returns: ProtectedBranch,
+  refuses: [exists],
+})
+
+async function again(db: Db, project: Project, name: string): Promise<ProtectedBranchRow> {
+  const row = await protectedBranches.find(db, project.id, name)
+  if (row === undefined) throw noSuchRecord()
+  return row
+}
+
+export const updateProtectedBranch = operation({
+  method: 'PATCH',
+  path: '/projects/:id/protected_branches/:name',
+  summary: 'Change who may push into a protected branch',
+  published: true,
+  first,
+  params: t.Object({
+    allow_force_push: t.Optional(t.Boolean()),
+    allowed_to_push: t.Optional(changed),
+    allowed_to_merge: t.Optional(changed),
+    allowed_to_unprotect: t.Optional(changedOpen),
+  }),
+  gates: [maintainer, protectedBranch, unprotects],
+  handle: async ({ db, project, branch, params }) => {
+    if (params.allow_force_push !== undefined)
+      await protectedBranches.setForcePush(db, branch.id, params.allow_force_push)
+    for (const change of [
+      changedLevels('push', params.allowed_to_push),
+      changedLevels('merge', params.allowed_to_merge),
+      changedLevels('unprotect', params.allowed_to_unprotect),
+    ])
+      await protectedBranches.changeLevels(db, branch.id, change)
+    return present(await again(db, project, branch.name))
+  },
+  returns: ProtectedBranch,
+})
+
+export const deleteProtectedBranch = operation({
+  method: 'DELETE',
+  path: '/projects/:id/protected_branches/:name',
+  summary: 'Unprotect a branch or wildcard',
+  published: true,
+  first,
+  gates: [maintainer, protectedBranch, unprotects],
+  handle: async ({ db, branch }) => {
+    if ((await protectedBranches.remove(db, branch.id)) === 0) throw noSuchRecord()
+    return null
+  },
+  returns: nothing,
+})

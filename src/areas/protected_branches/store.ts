@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/client.ts'
+import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+import type { ProtectedBranchRow } from './entity.ts'
+
+type Action = ProtectedBranchRow['levels'][number]['action']
+
+const levels = sql`
+  lateral (select coalesce(json_agg(json_build_object('id', id, 'action', action, 'access_level', access_level)
+                    order by id), '[]') as levels
+             from protected_branch_levels where protected_branch_id = b.id) l`
+
+const listStatement = statement(
+  (p: Slots<{ project_id: number; search: string; limit: number; offset: number }>) => {
+    const found = sql`b.project_id = ${p.project_id} and strpos(lower(b.name), lower(${p.search})) > 0`
+    return paged(
+      sql<ProtectedBranchRow>`select b.id, b.name, b.allow_force_push, l.levels from protected_branches b, ${levels}
+        where ${found} order by b.name collate "C" limit ${p.limit} offset ${p.offset}`,
+      sql`select from protected_branches b where ${found}`,
+    )
+  },
+)
+const findStatement = statement(
+  (p: Slots<{ project_id: number; name: string }>) => sql<ProtectedBranchRow>`
+    select b.id, b.name, b.allow_force_push, l.levels from protected_branches b, ${levels}
+     where b.project_id = ${p.project_id} and b.name = ${p.name}`,
+)
+const insertStatement = statement(
+  (p: Slots<{ project_id: number; name: string; allow_force_push: boolean }>) =>
+    q
+      .insertInto('protected_branches')
+      .values({ project_id: p.project_id, name: p.name, allow_force_push: p.allow_force_push })
+      .returning('id'),
+)
+const forceStatement = statement(
+  (p: Slots<{ id: number; allow_force_push: boolean }>) => sql`
+    update protected_branches set allow_force_push = ${p.allow_force_push}, updated_at = now() where id = ${p.id}`,
+)
+const removeStatement = statement((p: Slots<{ id: number }>) =>
+  q.deleteFrom('protected_branches').where('id', '=', p.id),
+)
+const addLevels = statement(
+  (p: Slots<{ id: number; action: Action; levels: number[] }>) => sql`
+    insert into protected_branch_levels (protected_branch_id, action, access_level)
+    select ${p.id}, ${p.action}, level from unnest(${p.levels}::smallint[]) with ordinality given (level, position)
+     order by position
+    on conflict (protected_branch_id, action, access_level) do nothing`,
+)
+const removeLevels = statement(
+  (p: Slots<{ id: number; action: Action; ids: number[] }>) => sql`
+    delete from protected_branch_levels
+     where protected_branch_id = ${p.id} and action = ${p.action} and id = any(${p.ids}::bigint[])`,
+)
+
+export const find = (db: Db, projectId: number, name: string): Promise<ProtectedBranchRow | undefined> =>
+  db.one(findStatement, { project_id: projectId, name })
+
+export const list = async (
+  db: Db,
+  query: { project_id: number; search: string; limit: number; offset: number },
+): Promise<Listed<ProtectedBranchRow>> => listed(await db.rows(listStatement, query))
+
+/** Violates `protected_branches_name_key` when that name is protected in the project. Returns the id. */
+export async function insert(
+  db: Db,
+  branch: { project_id: number; name: string; allow_force_push: boolean },
+): Promise<number> {
+  const row = await db.one(insertStatement, branch)
+  if (row === undefined) throw new Error('a protected branch was not inserted')
+  return row.id
+}
+
+export const setForcePush = (db: Db, id: number, allow_force_push: boolean): Promise<number> =>
+  db.run(forceStatement, { id, allow_force_push })
+
+export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
+
+/** What is given and taken of one action's levels: levels by their number, taken ones by their id. */
+export interface LevelChange {
+  readonly action: Action
+  readonly add: number[]
+  readonly remove: number[]
+}
+
+export async function changeLevels(db: Db, id: number, { action, add, remove }: LevelChange): Promise<void> {
+  if (remove.length > 0) await db.run(removeLevels, { id, action, ids: remove })
+  if (add.length > 0) await db.run(addLevels, { id, action, levels: add })
+}
