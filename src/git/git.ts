@@ -78,10 +78,18 @@ export function openGit(options: GitOptions): Git {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
   }
+  // A handle holds nothing, but to make one for every request would cost more than most of its answers.
+  const handles = new LRUCache<string, Repository>({ max: 2_000 })
   return {
     spawner,
     directory,
-    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    repository: (relativePath) => {
+      const known = handles.get(relativePath)
+      if (known !== undefined) return known
+      const handle = repositoryAt(room, relativePath, directory(relativePath))
+      handles.set(relativePath, handle)
+      return handle
+    },
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
