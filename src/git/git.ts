@@ -6,6 +6,7 @@ import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
 import { Walks, type Order } from './log.ts'
 import { GitError } from './errors.ts'
+import type { Swept } from './janitor.ts'
 import { isRepositoryPath } from './names.ts'
 import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
@@ -49,6 +50,8 @@ export interface Git {
   directory(relativePath: string): string
   /** Drops all that is remembered of a repository and replaces its processes; needed after it was replaced, repacked or removed. */
   forget(relativePath: string): void
+  /** Removes what killed processes left in all repositories, a little at a time; see Swept. */
+  sweep(): Promise<Swept>
   /** Runs single commands for the other files of this room. */
   readonly spawner: Spawner
   /** Ends every process; whatever is in flight fails with GitError `closed`. */
@@ -79,6 +82,7 @@ export function openGit(options: GitOptions): Git {
     directory,
     repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
     forget: (relativePath) => forget(directory(relativePath)),
+    sweep: () => room.writing.janitor.sweep(),
     close: async () => {
       budget.close()
       await Promise.all([
@@ -121,6 +125,7 @@ function openRoom(
     open,
     budget,
     folder,
+    root: options.root,
     path: options.path ?? defaultPath,
     commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
   })

@@ -3,6 +3,7 @@ import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
+import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeObjects } from './object_store.ts'
@@ -19,6 +20,7 @@ import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
 import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import type { RoomFolder } from './room_folder.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
@@ -76,6 +78,8 @@ export interface Writing {
   readonly packed: PackedRefsReader
   readonly locks: Locks
   readonly merges: Merges
+  readonly folder: RoomFolder
+  readonly janitor: Janitor
   /** Told after refs have moved, with the repository's path below the root. */
   readonly touched: (path: string) => void
 }
@@ -83,8 +87,10 @@ export interface Writing {
 const lockWaitMs = 60_000
 
 /** Makes the writing side of a room. */
-export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'>): Writing {
-  const { objects } = parts
+export function openWriting(
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'> & { root: string },
+): Writing {
+  const { objects, folder } = parts
   const trees = new TreeReader(objects)
   return {
     objects,
@@ -92,6 +98,8 @@ export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'ob
     packed: new PackedRefsReader(),
     locks: new Locks(lockWaitMs),
     merges: new Merges({ ...parts, trees }),
+    folder,
+    janitor: new Janitor(parts.root, folder),
     touched: () => undefined,
   }
 }
@@ -114,7 +122,7 @@ function refsAt(
   path: string,
   gitDirectory: string,
 ): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
-  const { objects, packed, locks } = writing
+  const { objects, packed, locks, janitor, folder } = writing
   const locked: Writes['locked'] = (names, work) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
     return locks.hold(keys, work)
@@ -127,8 +135,8 @@ function refsAt(
     moveRefs: async (moves) => {
       checkMoves(moves)
       await checkTargets(objects, gitDirectory, moves)
-      const moving = { packed, removeDeadLock: () => Promise.resolve(false) }
-      await moveAll(moving, gitDirectory, moves)
+      await folder.announce()
+      await moveAll({ packed, janitor }, gitDirectory, moves)
       writing.touched(path)
     },
   }
