@@ -96,7 +96,7 @@ void test('only what is old goes, and nothing that is not a leftover', async () 
     ...['HEAD.locked', 'objects/pack/pack-x.keep', 'objects/aa/x', 'description', 'info/tmp_notes'].map(
       (path) => plant(path, 500),
     ),
-    plant('refs/tags/new.lock', 0),
+    plant('refs/tags/new.lock', -1),
   ]
   const refs = gitLines(directory, ['for-each-ref'])
   const swept = await git.sweep()
@@ -135,11 +135,7 @@ void test('beside another server a lock must be older before it counts as dead',
   const other = openTestGit(root)
   await other.repository('0a/10.git').moveRefs([{ ref: 'refs/heads/other', from: undefined, to: first }])
   const lock = plant('refs/heads/other.lock', 10 / 3_600)
-  assert.equal((await git.sweep()).locks, 1)
-  assert.deepEqual(
-    readdirSync(join(directory, 'refs/tags')).filter((name) => name === 'new.lock'),
-    [],
-  )
+  assert.equal((await git.sweep()).locks, 0)
   assert.equal(existsSync(lock), true)
   age(lock, 1)
   assert.equal((await git.sweep()).locks, 1)
