@@ -13,7 +13,7 @@ import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { openWriting } from './writes.ts'
+import { isDue, openWriting } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -52,6 +52,8 @@ export interface Git {
   forget(relativePath: string): void
   /** Removes what killed processes left in all repositories, a little at a time; see Swept. */
   sweep(): Promise<Swept>
+  /** True once after each hundred movements of the repository's refs: then `maintain` is worth a look. */
+  isDue(relativePath: string): boolean
   /** Runs single commands for the other files of this room. */
   readonly spawner: Spawner
   /** Ends every process; whatever is in flight fails with GitError `closed`. */
@@ -83,6 +85,7 @@ export function openGit(options: GitOptions): Git {
     repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
     forget: (relativePath) => forget(directory(relativePath)),
     sweep: () => room.writing.janitor.sweep(),
+    isDue: (relativePath) => isDue(room.writing, relativePath),
     close: async () => {
       budget.close()
       await Promise.all([

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
@@ -80,11 +81,15 @@ export interface Writing {
   readonly merges: Merges
   readonly folder: RoomFolder
   readonly janitor: Janitor
+  /** How often refs of a repository have moved since it was last looked after. */
+  readonly moves: LRUCache<string, number>
   /** Told after refs have moved, with the repository's path below the root. */
   readonly touched: (path: string) => void
 }
 
 const lockWaitMs = 60_000
+const countedRepositories = 10_000
+const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
@@ -100,8 +105,16 @@ export function openWriting(
     merges: new Merges({ ...parts, trees }),
     folder,
     janitor: new Janitor(parts.root, folder),
+    moves: new LRUCache({ max: countedRepositories }),
     touched: () => undefined,
   }
+}
+
+/** True once after each hundred movements of a repository's refs: then `maintain` is worth a look. */
+export function isDue({ moves }: Writing, path: string): boolean {
+  if ((moves.get(path) ?? 0) < movesBetweenLooks) return false
+  moves.delete(path)
+  return true
 }
 
 /** The writing side of the repository in `gitDirectory`. */
@@ -137,6 +150,7 @@ function refsAt(
       await checkTargets(objects, gitDirectory, moves)
       await folder.announce()
       await moveAll({ packed, janitor }, gitDirectory, moves)
+      writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
       writing.touched(path)
     },
   }
