@@ -95,9 +95,9 @@ const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'> & { root: string },
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
 ): Writing {
-  const { objects, folder } = parts
+  const { objects, folder, touched } = parts
   const trees = new TreeReader(objects)
   const packed = new PackedRefsReader()
   return {
@@ -110,7 +110,7 @@ export function openWriting(
     folder,
     janitor: new Janitor(parts.root, folder),
     moves: new LRUCache({ max: countedRepositories }),
-    touched: () => undefined,
+    touched,
   }
 }
 
