@@ -39,6 +39,7 @@ interface Row {
   readonly user_id: number | null
   readonly user_username: string
   readonly user_name: string
+  readonly user_email: string
   readonly user_admin: boolean
   readonly user_external: boolean
   readonly user_state: string
@@ -52,7 +53,7 @@ const TOKEN = sql`
   t.impersonation as token_impersonation,
   t.last_used_at is null or t.last_used_at < now() - interval '10 minutes' as token_stale`
 const USER = sql`
-  u.id as user_id, u.username as user_username, u.name as user_name, u.admin as user_admin,
+  u.id as user_id, u.username as user_username, u.name as user_name, u.email as user_email, u.admin as user_admin,
   u.external as user_external, u.state as user_state`
 
 const entries = statements<Shape, Values, Row>((p, shape) => {
@@ -197,6 +198,7 @@ const actorOf = (row: Row): Actor | null =>
         id: row.user_id,
         username: row.user_username,
         name: row.user_name,
+        email: row.user_email,
         admin: row.user_admin,
         external: row.user_external,
       }

@@ -8,11 +8,12 @@
  * - `busy`: no free place came up within the bounded wait; nothing was started
  * - `gone`: the process, or the spawner under it, ended before the answer was complete
  * - `spawn`: the process could not be started at all
+ * - `moved`: a ref is not where the caller thought it was
  * - `refused`: this room declined the request before any process saw it
  * - `closed`: the room was closed
  */
 export type GitFault =
-  'exit' | 'timeout' | 'too_large' | 'aborted' | 'busy' | 'gone' | 'spawn' | 'refused' | 'closed'
+  'exit' | 'timeout' | 'too_large' | 'aborted' | 'busy' | 'gone' | 'spawn' | 'moved' | 'refused' | 'closed'
 
 /** What is known about a failed process; every part is optional because it may never have started. */
 export interface GitErrorDetails {

@@ -7,6 +7,7 @@ import { diffTree, type Stats } from './diff_tree.ts'
 import { Walks, type Order } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
+import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
 import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { Spawner } from './spawner.ts'
@@ -76,7 +77,7 @@ export function openGit(options: GitOptions): Git {
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
-      await Promise.all([room.objects.close(), room.diffs.close(), spawner.close()])
+      await Promise.all([room.objects.close(), room.diffs.close(), room.patches.close(), spawner.close()])
     },
   }
 }
@@ -105,6 +106,7 @@ function openRoom(
     spawner,
     objects: new Pool(catFile, budget, open),
     diffs: new Pool(diffTree, budget, open),
+    patches: new Pool(patchTree, budget, open),
     walks: new Walks((args, run) => spawner.run(args, run), orders),
     commits,
     stats,
@@ -115,6 +117,7 @@ function openRoom(
     }
     room.objects.recycle(gitDirectory)
     room.diffs.recycle(gitDirectory)
+    room.patches.recycle(gitDirectory)
   }
   return { room, budget, forget }
 }

@@ -7,11 +7,14 @@ import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
 import type { LogQuery, Walks } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
+import type { Patch } from './patch.ts'
+import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import type { Spawner } from './spawner.ts'
+import { writesAt, type Writes } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository {
+export interface Repository extends Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -30,6 +33,8 @@ export interface Repository {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
+  patch(from: string | undefined, to: string): Promise<Patch>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
   log(query: LogQuery): Promise<string[]>
 }
@@ -39,6 +44,7 @@ export interface Room {
   readonly spawner: Spawner
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly diffs: Pool<DiffQuestion, Stats>
+  readonly patches: Pool<PatchQuestion, Buffer>
   readonly walks: Walks
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
@@ -58,7 +64,9 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
+    patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
+    ...writesAt(),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { gitEnvironment, globalArguments } from './environment.ts'
 import { GitError } from './errors.ts'
 import { Lane } from './lane.ts'
@@ -82,6 +83,36 @@ export class Spawner {
   }
 
   /**
+   * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
+   * until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
+   * Throws GitError `busy`, `spawn`, `gone`, `closed`.
+   */
+  async stream(
+    args: readonly string[],
+    options: Pick<RunOptions, 'gitDirectory' | 'timeoutMs' | 'lane'>,
+  ): Promise<Readable> {
+    const leave = await this.#lanes[options.lane ?? 'quick'].enter()
+    try {
+      const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+      const git = await this.#link.launch({
+        binary: this.#options.binary,
+        args: [...globalArguments(options.gitDirectory), ...args],
+        env: gitEnvironment(this.#options.path),
+        input: false,
+        timeoutMs,
+      })
+      return readableOf(git.socket, {
+        kill: () => git.kill(),
+        leave,
+        ended: git.ended.then((ending) => checkEnding(args, ending, timeoutMs)),
+      })
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /**
    * Starts a long-lived command with stdin and stdout on one socket; it is ended after `timeoutMs`, never without.
    * Throws GitError `spawn`, `gone`, `closed`.
    */
@@ -134,6 +165,42 @@ export class Spawner {
       git.socket.destroy()
     }
   }
+}
+
+interface Running {
+  readonly kill: () => void
+  readonly leave: () => void
+  /** Rejects when git fails. */
+  readonly ended: Promise<void>
+}
+
+/** The stdout of a process: it ends only after git has ended well, and the process ends with it. */
+function readableOf(socket: Socket, { kill, leave, ended }: Running): Readable {
+  ended.catch(() => undefined)
+  socket.pause()
+  const output = new Readable({
+    read: () => void socket.resume(),
+    destroy: (error, done) => {
+      kill()
+      socket.destroy()
+      leave()
+      done(error)
+    },
+  })
+  socket.on('data', (chunk: Buffer) => {
+    if (!output.push(chunk)) socket.pause()
+  })
+  const finish = async (): Promise<void> => {
+    const failure = await ended.then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    )
+    if (failure !== undefined) output.destroy(failure)
+    else if (!output.destroyed) output.push(null)
+  }
+  socket.once('end', () => void finish())
+  socket.once('close', () => void (socket.readableEnded || finish()))
+  return output
 }
 
 /** The name of the command, which settings may precede. */

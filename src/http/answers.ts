@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Compile } from 'typebox/compile'
 import { names, tagOf } from './etags.ts'
-import { Answer, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
+import { Answer, Download, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
 import { pageHeaders } from './pages.ts'
 
 type Send = (
@@ -33,7 +33,9 @@ export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | un
     return made
   }
   return (request, reply, result, { ctx, query }) => {
-    const { status, body } = result instanceof Answer ? result : new Answer(success, result)
+    if (result instanceof Download) return sendBytes(request, reply, result)
+    const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
+    reply.headers(headers)
     if (status === 204 || schemaOf(status) === null) return reply.code(status).send()
     let items = body
     if (paged) {
@@ -45,6 +47,16 @@ export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | un
     }
     return sendJson(request, reply, status, writerOf(status)(items))
   }
+}
+
+/** Sends bytes; to HEAD, and to a caller who has them already, nothing but the headers. */
+function sendBytes(request: FastifyRequest, reply: FastifyReply, { headers, open }: Download): FastifyReply {
+  const { etag } = headers
+  const seen = request.headers['if-none-match']
+  if (etag !== undefined && seen !== undefined && names(seen, etag.replaceAll('"', '')))
+    return reply.code(304).header('etag', etag).send()
+  reply.code(200).headers(headers)
+  return request.method === 'HEAD' ? reply.send() : reply.send(open())
 }
 
 /** Makes the function that turns an answer into text by its schema; with `checkAnswers` it throws where they differ. */

@@ -1,6 +1,7 @@
 import { Busboy } from '@fastify/busboy'
-import { emptyTree, nest, parseForm, type Tree } from './forms.ts'
-import { badBody, bodyTooComplex, unsupportedMediaType } from './problems.ts'
+import { emptyTree, isTree, nest, parseForm, type Tree, type Value } from './forms.ts'
+import type { LongTexts } from './long_text.ts'
+import { badBody, bodyTooComplex, noFileUploads, unsupportedMediaType } from './problems.ts'
 
 /** What a JSON body may not go past; checked on the bytes, before anything is parsed. */
 interface JsonLimits {
@@ -10,13 +11,20 @@ interface JsonLimits {
 }
 const LIMITS: JsonLimits = { depth: 32, members: 50_000, elements: 100_000 }
 
-/** Reads a request body by its media type into nested parameters. Throws a Problem for what it does not take. */
-export async function readBody(bytes: Buffer, contentType: string | undefined): Promise<Tree> {
+/**
+ * Reads a request body by its media type into nested parameters, `texts` put back where they were taken out.
+ * Throws a Problem for what it does not take.
+ */
+export async function readBody(
+  bytes: Buffer,
+  contentType: string | undefined,
+  texts?: LongTexts,
+): Promise<Tree> {
   if (bytes.length === 0) return emptyTree()
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   switch (type) {
     case 'application/json':
-      return readJson(bytes)
+      return readJson(bytes, texts)
     case 'application/x-www-form-urlencoded':
       return parseForm(text(bytes))
     case 'multipart/form-data':
@@ -27,18 +35,35 @@ export async function readBody(bytes: Buffer, contentType: string | undefined): 
 }
 
 /** Parses an object; `{}` for white space alone. */
-function readJson(bytes: Buffer, limits: JsonLimits = LIMITS): Tree {
-  checkJson(bytes, limits)
+function readJson(bytes: Buffer, texts: LongTexts | undefined): Tree {
+  checkJson(bytes, LIMITS)
   const source = text(bytes)
   if (source.trim() === '') return emptyTree()
-  let value: unknown
+  const value = parse(source, texts)
+  if (!isTree(value)) throw badBody()
+  return value
+}
+
+/** The value of JSON that came as the text of a parameter, within the limits of a body; undefined when it is none. */
+export function jsonIn(source: string): Value | undefined {
+  checkJson(Buffer.from(source), LIMITS)
   try {
-    value = JSON.parse(source)
+    return JSON.parse(source) as Value
+  } catch {
+    return undefined
+  }
+}
+
+function parse(source: string, texts: LongTexts | undefined): unknown {
+  try {
+    if (texts === undefined || texts.found.length === 0) return JSON.parse(source)
+    const { mark, found } = texts
+    return JSON.parse(source, (_, value: unknown) =>
+      typeof value === 'string' && value.startsWith(mark) ? found[Number(value.slice(mark.length))] : value,
+    )
   } catch {
     throw badBody()
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badBody()
-  return value as Tree
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -96,6 +121,7 @@ function readMultipart(bytes: Buffer, contentType: string): Promise<Tree> {
         limits: { fields: 50_000, fieldSize: bytes.length, files: 0 },
       })
       parser.on('field', (name, value) => pairs.push([name, value]))
+      parser.on('filesLimit', () => reject(noFileUploads()))
       parser.on('fieldsLimit', () => reject(bodyTooComplex('50000 parameters')))
       parser.on('error', () => reject(badBody()))
       parser.on('finish', () => resolve(nest(pairs)))

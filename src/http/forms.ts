@@ -1,10 +1,11 @@
+import { LongText } from './long_text.ts'
 import { badUrl, bodyTooComplex } from './problems.ts'
 
 /** Nested parameters as clients write them. No prototype, so no name is special. */
 export interface Tree {
   [name: string]: Value
 }
-export type Value = string | number | boolean | null | Tree | readonly Value[]
+export type Value = string | number | boolean | null | Tree | LongText | readonly Value[]
 
 /** `x=1&x=2`: the last one for who asks for one value, all of them for who asks for a list. */
 export class Repeated extends Array<Value> {
@@ -103,8 +104,8 @@ function stands(element: Tree, path: readonly string[], i: number): boolean {
   return isTree(here) ? stands(here, path, i + 1) : next !== ''
 }
 
-const isTree = (value: Value | undefined): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongText)
 
 /** Turns `{ 0: …, 1: … }` into a list. Indexes with holes stay a tree, which no list parameter accepts. */
 function densified(value: Value): Value {

@@ -172,11 +172,14 @@ function successes(op: NamedOperation): Json {
   const answer = (schema: TSchema | null): Json => ({
     description: schema === null ? 'No content' : 'Success',
     ...headers,
-    ...(schema && { content: { 'application/json': { schema } } }),
+    ...(schema && { content: { [mediaTypeOf(schema)]: { schema } } }),
   })
   const rest = Object.entries(op.also ?? {}).map(([status, schema]) => [status, answer(schema)])
   return { [usual]: answer(usual === 204 ? null : op.returns), ...Object.fromEntries(rest) }
 }
+
+const mediaTypeOf = (schema: TSchema): string =>
+  'format' in schema && schema.format === 'binary' ? 'application/octet-stream' : 'application/json'
 
 function refusals(op: NamedOperation): Json {
   const takesParams = op.params !== undefined || pageOptionsOf(op.returns) !== undefined

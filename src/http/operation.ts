@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/statement.ts'
@@ -9,6 +10,7 @@ export interface Actor {
   readonly id: number
   readonly username: string
   readonly name: string
+  readonly email: string
   readonly admin: boolean
   readonly external: boolean
 }
@@ -20,6 +22,8 @@ export interface Context extends Instance {
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
   readonly along: unknown
+  /** For what moves refs, to call while it holds their lock: throws 412 where the caller's `If-Match` holds no more. */
+  readonly stillMatches: () => Promise<void>
 }
 
 /** Which records can be read together with the token, in one statement. */
@@ -120,13 +124,26 @@ export const enables = condition('enables')
 /** A gate that the state of a record closes. */
 export const checks = condition('checks')
 
-/** An answer other than the declared one: a status the operation lists under `also`. */
+type Headers = Readonly<Record<string, string>>
+
+/** An answer other than the declared one: a status the operation lists under `also`, or headers of its own. */
 export class Answer {
   readonly status: number
   readonly body: unknown
-  constructor(status: number, body: unknown = null) {
+  readonly headers: Headers
+  constructor(status: number, body: unknown = null, headers: Headers = {}) {
     this.status = status
     this.body = body
+    this.headers = headers
+  }
+}
+
+/** Bytes as they are; `open` is called only if they are sent. An `etag` among the headers is compared with the caller's. */
+export class Download extends Answer {
+  readonly open: () => Readable
+  constructor(headers: Headers, open: () => Readable) {
+    super(200, null, headers)
+    this.open = open
   }
 }
 
@@ -229,6 +246,13 @@ export interface Operation<
   readonly summary: string
   /** Set where the specification leaves the path open and the published interface has it. */
   readonly published?: true
+  /** Bytes of a body, where they are more than usual: who sends so many is signed in, and past `first`, before they are read. */
+  readonly takes?: number
+  /**
+   * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works.
+   * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends.
+   */
+  readonly moves?: 'refs'
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F
   readonly params?: TObject<Q>
@@ -249,6 +273,8 @@ export interface AnyOperation {
   readonly path: string
   readonly summary: string
   readonly published?: true
+  readonly takes?: number
+  readonly moves?: 'refs'
   readonly first?: Gates
   readonly params?: TObject
   readonly gates: Gates

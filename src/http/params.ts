@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox'
-import { Repeated, type Tree, type Value } from './forms.ts'
+import { jsonIn } from './body.ts'
+import { Repeated, isTree, type Tree, type Value } from './forms.ts'
+import { LongText } from './long_text.ts'
 import { badParams } from './problems.ts'
 
 /** The part of JSON Schema that parameters use. */
@@ -14,12 +16,21 @@ interface ParamSchema {
   readonly maximum?: number
   readonly not?: { readonly const: unknown }
   readonly items?: ParamSchema
+  readonly minItems?: number
+  /** A list that may be written `a,b`. */
   readonly commas?: boolean
+  /** A list that may come as JSON text, as the command-line client sends it. */
+  readonly json?: boolean
+  /** A text that no database keeps: it may be long, and hold NUL. */
+  readonly long?: boolean
   readonly properties?: Readonly<Record<string, ParamSchema>>
   readonly required?: readonly string[]
   readonly default?: unknown
   readonly atLeastOne?: readonly string[]
   readonly exactlyOne?: readonly string[]
+  readonly atMostOne?: readonly string[]
+  /** Fields that are required by the value of another one, `by`. */
+  readonly needs?: { readonly by: string; readonly when: Readonly<Record<string, readonly string[]>> }
 }
 
 /** Reads one value: returns it in the declared type, undefined where there is none, or reports faults. */
@@ -76,18 +87,25 @@ function object(schema: ParamSchema, nameOf: (parent: string, name: string) => s
         faults.push(`${name} ${given === undefined || given === null ? 'is missing' : INVALID}`)
     }
     together(schema, value, faults)
+    for (const name of needed(schema, values))
+      if (values[name] === undefined && !faults.some((fault) => fault.startsWith(`${nameOf(parent, name)} `)))
+        faults.push(`${nameOf(parent, name)} is missing`)
     return values
   }
 }
 
-function together({ atLeastOne, exactlyOne }: ParamSchema, value: Tree, faults: string[]): void {
+const needed = ({ needs }: ParamSchema, values: Record<string, unknown>): readonly string[] =>
+  (needs && needs.when[String(values[needs.by])]) ?? []
+
+function together({ atLeastOne, exactlyOne, atMostOne }: ParamSchema, value: Tree, faults: string[]): void {
   const given = (names: readonly string[]): number =>
     names.filter((name) => Object.hasOwn(value, name)).length
   if (atLeastOne && given(atLeastOne) === 0)
     faults.push(`${atLeastOne.join(', ')} are missing, at least one parameter must be provided`)
   if (exactlyOne && given(exactlyOne) === 0)
     faults.push(`${exactlyOne.join(', ')} are missing, exactly one parameter must be provided`)
-  if (exactlyOne && given(exactlyOne) > 1) faults.push(`${exactlyOne.join(', ')} are mutually exclusive`)
+  for (const one of [exactlyOne, atMostOne])
+    if (one && given(one) > 1) faults.push(`${one.join(', ')} are mutually exclusive`)
 }
 
 function reader(schema: ParamSchema): Read {
@@ -121,9 +139,6 @@ function byType(schema: ParamSchema, type: string | undefined): Read {
   }
 }
 
-const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const tree: Read = (value, name, faults) => (isTree(value) ? value : void faults.push(`${name} ${INVALID}`))
 
 function choice(values: readonly unknown[]): Read {
@@ -139,11 +154,13 @@ function string(schema: ParamSchema): Read {
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u')
   const wellFormed = schema.format === undefined ? () => true : formats[schema.format]
   if (wellFormed === undefined) throw new Error(`no parameter has the format ${schema.format}`)
+  const long = schema.long === true
   return (value, name, faults) => {
+    if (long && value instanceof LongText) return value
     if (value === undefined || typeof value === 'object') return void faults.push(`${name} ${INVALID}`)
     const text = String(value)
     // PostgreSQL stores neither NUL nor half a surrogate pair, and nobody means them.
-    if (text.includes('\0') || !text.isWellFormed()) return void faults.push(`${name} ${INVALID}`)
+    if ((text.includes('\0') && !long) || !text.isWellFormed()) return void faults.push(`${name} ${INVALID}`)
     if (schema.format !== undefined && text === '') return undefined
     if (minLength > 0 && text.trim() === '') return void faults.push(`${name} is empty`)
     if (text.length > maxLength)
@@ -200,14 +217,22 @@ const boolean: Read = (value, name, faults) => {
   )
 }
 
-function array({ items = {}, commas = false }: ParamSchema): Read {
+function array({ items = {}, commas = false, json = false, minItems = 0 }: ParamSchema): Read {
   const read = reader(items)
   const nested = [items.type].flat().includes('object')
+  const listOf = (value: Value | undefined): Value | undefined => {
+    if (typeof value !== 'string') return value
+    if (json) return jsonIn(value)
+    return commas ? value.split(',').filter((one) => one.trim() !== '') : value
+  }
   return (value, name, faults) => {
-    const list =
-      commas && typeof value === 'string' ? value.split(',').filter((one) => one.trim() !== '') : value
+    const list = listOf(value)
     if (!Array.isArray(list)) return void faults.push(`${name} ${INVALID}`)
-    if (nested) return list.map((item: Value, i) => read(item, `${name}[${i}]`, faults))
+    if (list.length < minItems) return void faults.push(`${name} is missing`)
+    if (nested)
+      return list.map((item: Value, i) =>
+        item === null ? void faults.push(`${name}[${i}] ${INVALID}`) : read(item, `${name}[${i}]`, faults),
+      )
     const before = faults.length
     const result = list.map((item: Value) => read(item, name, faults)).filter((item) => item !== undefined)
     if (faults.length > before + 1) faults.splice(before + 1)

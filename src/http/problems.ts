@@ -41,6 +41,9 @@ export const preconditionFailed = (): Problem => message(412, '412 Precondition 
 export const unprocessable = (texts: readonly string[]): Problem => message(422, texts)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
+/** As many large bodies as fit are being worked on; `seconds` is a whole number. */
+export const tooManyLargeBodies = (seconds = 30): Problem =>
+  message(429, '429 Too Many Requests', { 'retry-after': String(seconds), connection: 'close' })
 export const internalError = (): Problem => message(500, '500 Internal Server Error')
 /** Something this server leans on is away for the moment; `seconds` is a whole number. */
 export const unavailable = (seconds = 1): Problem =>
@@ -52,6 +55,8 @@ export const badBody = (): Problem => error(400, 'message body does not match de
 export const badUrl = (): Problem => error(400, 'the request address is not valid')
 export const bodyTooComplex = (limit: string): Problem =>
   error(400, `message body exceeds the limit: ${limit}`)
+export const noFileUploads = (): Problem =>
+  error(400, 'This endpoint does not support form encoded file uploads')
 export const bodyTooLarge = (): Problem => error(413, 'Request Entity Too Large', { connection: 'close' })
 export const unsupportedMediaType = (type: string): Problem =>
   error(415, `The provided content-type '${type}' is not supported.`)
@@ -84,34 +89,3 @@ export const insufficientScope = (scopes: readonly string[]): Problem =>
     error_description: 'The request requires higher privileges than provided by the access token.',
     scope: scopes.join(' '),
   })
-
-/** RFC 9457 form of any refusal, for callers whose `Accept` names `application/problem+json`. */
-export function problemDetails(problem: Problem, instance: string): Record<string, unknown> {
-  const { error: code, error_description: description, message: text } = problem.body
-  const detail = description ?? code ?? text
-  return {
-    type: 'about:blank',
-    title: titles[problem.status] ?? 'Error',
-    status: problem.status,
-    ...(typeof detail === 'string' ? { detail } : { errors: detail }),
-    instance,
-  }
-}
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}

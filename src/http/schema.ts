@@ -1,3 +1,4 @@
+import type { LongText } from './long_text.ts'
 import { Type as t, type TSchema, type TUnsafe, type Static, type TArray } from 'typebox'
 
 // The few schemas that every area needs, so that one kind of value has one form in types, checks and documents.
@@ -26,3 +27,7 @@ export const listOf = <T extends TSchema>(items: T): TArray<T> => t.Array(items,
 
 /** A string that may not be blank. */
 export const filled = (): TUnsafe<string> => t.Unsafe({ type: 'string', minLength: 1 })
+
+/** A text of any length that goes into a file: sent long enough, it lies on disk. */
+export const fileText = (options: { description?: string } = {}): TUnsafe<string | LongText | null> =>
+  t.Unsafe({ type: ['string', 'null'], long: true, ...options })

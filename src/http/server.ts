@@ -11,6 +11,7 @@ import fastify, {
 import { isAway, isBusy } from '../db/client.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './operation.ts'
+import { problemDetails } from './problem_details.ts'
 import {
   Problem,
   badBody,
@@ -20,7 +21,6 @@ import {
   internalError,
   noRoute,
   oldVersion,
-  problemDetails,
   unavailable,
   unsupportedEncoding,
 } from './problems.ts'
@@ -76,6 +76,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.decorateRequest('actor', null)
+  app.decorateRequest('longTexts', undefined)
   takeBodies(app)
   addHeaders(app)
   addDeadline(app, options.requestTimeout ?? 60_000)
@@ -152,7 +153,7 @@ function takeBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
-    return readBody(bytes, request.headers['content-type'])
+    return readBody(bytes, request.headers['content-type'], request.longTexts)
   })
 }
 

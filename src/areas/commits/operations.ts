@@ -1,17 +1,13 @@
 import { Type as t } from 'typebox'
-import { project, readsCode, repository } from '../../access/gates.ts'
+import { code, commit } from '../../access/code_gates.ts'
+import { Commit, CommitDetail, presentCommit } from '../../core/commit_record.ts'
 import type { Project } from '../../core/projects.ts'
-import type { Commit as GitCommit } from '../../git/commit.ts'
 import type { LogQuery } from '../../git/log.ts'
 import type { Repository } from '../../git/repository.ts'
-import { loads, operation, pageOf, type Has } from '../../http/operation.ts'
+import { operation, pageOf, type Has } from '../../http/operation.ts'
 import { notFound, refused } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
-import { Commit, CommitDetail, present } from './entity.ts'
 import { readRange } from './rules.ts'
-
-/** Every commits path begins so, before its parameters are read, as published. */
-const first = [project, repository, readsCode] as const
 
 type Here = Has<{ project: Project; repository: Repository }>
 
@@ -22,7 +18,7 @@ export const listCommits = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits',
   summary: 'List commits, newest first',
-  first,
+  first: code,
   params: t.Object({
     ref_name: t.Optional(t.String({ description: 'A branch, a tag, a hash or a range `A..B`' })),
     since: t.Optional(timestamp()),
@@ -58,7 +54,10 @@ export const listCommits = operation({
     const items = commits
       .filter((commit) => commit !== undefined)
       .map((commit) =>
-        present(commit, project, ctx, { stats: stats?.get(commit.id), trailers: params.trailers ?? false }),
+        presentCommit(commit, project, ctx, {
+          stats: stats?.get(commit.id),
+          trailers: params.trailers ?? false,
+        }),
       )
     return { items, total: undefined }
   },
@@ -92,29 +91,17 @@ async function startOf(
 const defaultTip = ({ repository, project }: Here): Promise<string | undefined> =>
   repository.resolve(project.default_branch === null ? 'HEAD' : `refs/heads/${project.default_branch}`)
 
-const commit = loads({
-  param: 'sha',
-  type: t.String({ description: 'A hash, a branch or a tag' }),
-  as: 'commit',
-  says: 'a commit of the repository',
-  missing: () => notFound('Commit'),
-  find: async ({ repository }: Here, rev): Promise<GitCommit | undefined> => {
-    const sha = await repository.resolve(rev)
-    return sha === undefined ? undefined : repository.commit(sha)
-  },
-})
-
 export const getCommit = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha',
   summary: 'Get a commit',
-  first,
+  first: code,
   params: t.Object({ stats: t.Optional(t.Boolean({ default: true })) }),
   gates: [commit],
   handle: async (ctx) => {
     const { repository, project, commit, params } = ctx
     const stats = params.stats === false ? undefined : (await repository.stats([commit.id])).get(commit.id)
-    const presented = present(commit, project, ctx, { stats, trailers: true })
+    const presented = presentCommit(commit, project, ctx, { stats, trailers: true })
     return Object.assign(presented, { status: null, project_id: project.id, last_pipeline: null })
   },
   returns: CommitDetail,

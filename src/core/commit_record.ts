@@ -1,76 +1,110 @@
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../core/projects.ts'
-import type { Commit as GitCommit, GitDate } from '../../git/commit.ts'
-import type { Stats } from '../../git/diff_tree.ts'
-import { parseTrailers } from '../../git/trailers.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
-import type { Instance } from '../../instance.ts'
+import type { Commit as GitCommit, GitDate } from '../git/commit.ts'
+import type { Stats } from '../git/diff_tree.ts'
+import { parseTrailers } from '../git/trailers.ts'
+import type { Instance } from '../instance.ts'
 
+const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })
 const CommitStats = t.Object({ additions: t.Integer(), deletions: t.Integer(), total: t.Integer() })
 
 const record = {
   id: t.String(),
   short_id: t.String(),
-  created_at: timestamp(),
+  created_at: moment,
   parent_ids: t.Array(t.String()),
   title: t.String(),
   message: t.String(),
   author_name: t.String(),
   author_email: t.String(),
-  authored_date: timestamp(),
+  authored_date: moment,
   committer_name: t.String(),
   committer_email: t.String(),
-  committed_date: timestamp(),
+  committed_date: moment,
   trailers: t.Record(t.String(), t.String()),
   extended_trailers: t.Record(t.String(), t.Array(t.String())),
   web_url: t.String(),
   stats: t.Optional(CommitStats),
 }
 
-/** A commit as an item of a list. */
+/** A commit as an item of a list, or inside another record. */
 export const Commit = t.Object(record)
+
+/** A pipeline, as briefly as it is told beside its commit. */
+const Pipeline = t.Object({
+  id: t.Integer(),
+  iid: t.Integer(),
+  project_id: t.Integer(),
+  sha: t.String(),
+  ref: t.String(),
+  status: t.String(),
+  source: t.String(),
+  created_at: moment,
+  updated_at: moment,
+  web_url: t.String(),
+})
 
 /** A commit by itself. */
 export const CommitDetail = t.Object({
   ...record,
-  status: nullable(t.String()),
+  status: t.Unsafe<string | null>({ type: ['string', 'null'] }),
   project_id: t.Integer(),
-  last_pipeline: nullable(
-    t.Object({ id: t.Integer(), ref: t.String(), sha: t.String(), status: t.String() }),
-  ),
+  last_pipeline: t.Unsafe<Static<typeof Pipeline> | null>({ ...Pipeline, type: ['object', 'null'] }),
 })
 
 const SHORT = 8
 const NONE = Object.freeze({})
+
+/** What the bytes of a commit alone decide. It lives as long as the commit stays in the room's memory. */
+interface Shown {
+  readonly short_id: string
+  readonly title: string
+  readonly authored_date: string
+  readonly committed_date: string
+}
+const shown = new WeakMap<GitCommit, Shown>()
+
+function show(commit: GitCommit): Shown {
+  const known = shown.get(commit)
+  if (known !== undefined) return known
+  const made = {
+    short_id: commit.id.slice(0, SHORT),
+    title: titleOf(commit.message),
+    authored_date: isoDate(commit.author.date),
+    committed_date: isoDate(commit.committer.date),
+  }
+  shown.set(commit, made)
+  return made
+}
 
 export interface Parts {
   readonly stats: Stats | undefined
   readonly trailers: boolean
 }
 
-export function present(
+/** What the world sees of a commit. */
+export function presentCommit(
   commit: GitCommit,
-  project: Project,
+  project: { readonly full_path: string },
   { config }: Pick<Instance, 'config'>,
-  parts: Parts,
+  parts: Parts = { stats: undefined, trailers: false },
 ): Static<typeof Commit> {
   const { trailers, extended } = parts.trailers
     ? parseTrailers(commit.message)
     : { trailers: NONE, extended: NONE }
-  const committed = isoDate(commit.committer.date)
+  const { short_id, title, authored_date, committed_date } = show(commit)
   return {
     id: commit.id,
-    short_id: commit.id.slice(0, SHORT),
-    created_at: committed,
-    parent_ids: [...commit.parents],
-    title: titleOf(commit.message),
+    short_id,
+    created_at: committed_date,
+    parent_ids: commit.parents as string[],
+    title,
     message: commit.message,
     author_name: commit.author.name,
     author_email: commit.author.email,
-    authored_date: isoDate(commit.author.date),
+    authored_date,
     committer_name: commit.committer.name,
     committer_email: commit.committer.email,
-    committed_date: committed,
+    committed_date,
     trailers,
     extended_trailers: extended as Record<string, string[]>,
     web_url: `${config.url}/${project.full_path}/-/commit/${commit.id}`,

@@ -1,0 +1,22 @@
+import { Type as t } from 'typebox'
+import type { Commit } from '../git/commit.ts'
+import type { Repository } from '../git/repository.ts'
+import { loads, type Has } from '../http/operation.ts'
+import { notFound } from '../http/problems.ts'
+import { project, readsCode, repository } from './gates.ts'
+
+/** Every path below a repository begins so, before its parameters are read, as published. */
+export const code = [project, repository, readsCode] as const
+
+/** A commit of the repository. */
+export const commit = loads({
+  param: 'sha',
+  type: t.String({ description: 'A hash, a branch or a tag' }),
+  as: 'commit',
+  says: 'a commit of the repository',
+  missing: () => notFound('Commit'),
+  find: async ({ repository }: Has<{ repository: Repository }>, rev): Promise<Commit | undefined> => {
+    const sha = await repository.resolve(rev)
+    return sha === undefined ? undefined : repository.commit(sha)
+  },
+})
