@@ -21,7 +21,8 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
 import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
-import { mountGit, type TransportOptions } from './transport/git_routes.ts'
+import type { TransportOptions } from './transport/conversation.ts'
+import { mountGit } from './transport/git_routes.ts'
 
 // The only place where things are constructed.
 
