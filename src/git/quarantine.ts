@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeDirectory, syncDirectory } from './durable.ts'
 import { GitError } from './errors.ts'
 import { fsckOption } from './fsck.ts'
 import type { Spawner } from './spawner.ts'
@@ -36,31 +37,22 @@ export class Quarantine {
     await mkdir(join(this.#directory, 'pack'), { recursive: true, mode: 0o750 })
     const how = count < looseBelow ? ['unpack-objects', '-q'] : ['index-pack', '--stdin', '--fix-thin']
     const args = [...quick, ...how, fsckOption, `--max-input-size=${maxBytes}`]
-    const { ending } = await this.#run(args, pack, unpackMs)
+    const ending = await this.#run(args, pack, unpackMs)
     if (ending.code !== 0) throw failure(args, ending)
   }
 
   /** True when all that these hashes reach is there, here or in the repository. Throws GitError. */
   async isConnected(hashes: readonly string[]): Promise<boolean> {
     const args = ['rev-list', '--objects', '--stdin', '--not', '--all', '--quiet']
-    const { ending } = await this.#run(args, `${hashes.join('\n')}\n`, checkMs)
+    const ending = await this.#run(args, `${hashes.join('\n')}\n`, checkMs)
     if (ending.timedOut) throw failure(args, ending)
     return ending.code === 0
-  }
-
-  /** The type of each object; undefined for one that is missing. Throws GitError. */
-  async types(hashes: readonly string[]): Promise<(string | undefined)[]> {
-    const args = ['cat-file', '--batch-check=%(objecttype)', '--buffer']
-    const { ending, output } = await this.#run(args, `${hashes.join('\n')}\n`, checkMs)
-    if (ending.code !== 0) throw failure(args, ending)
-    const lines = output.toString().split('\n')
-    return hashes.map((_, index) => (lines[index]?.endsWith(' missing') ? undefined : lines[index]))
   }
 
   /** True when the commit `older` is among the ancestors of `newer`. Throws GitError. */
   async isAncestor(older: string, newer: string): Promise<boolean> {
     const args = ['merge-base', '--is-ancestor', older, newer]
-    const { ending } = await this.#run(args, '', checkMs)
+    const ending = await this.#run(args, '', checkMs)
     if (ending.code !== 0 && ending.code !== 1) throw failure(args, ending)
     return ending.code === 0
   }
@@ -73,14 +65,13 @@ export class Quarantine {
       entries.map(async (entry) => {
         const files = await readdir(join(this.#directory, entry))
         if (files.length === 0) return
-        await mkdir(join(objects, entry), { recursive: true, mode: 0o750 })
+        await makeDirectory(join(objects, entry))
         // The index comes last: what has one is taken for whole.
         for (const file of files.toSorted((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx'))))
           await rename(join(this.#directory, entry, file), join(objects, entry, file))
         await syncDirectory(join(objects, entry))
       }),
     )
-    await syncDirectory(objects)
     await this.discard()
   }
 
@@ -93,7 +84,7 @@ export class Quarantine {
     args: readonly string[],
     input: string | Readable,
     timeoutMs: number,
-  ): Promise<{ ending: Ending; output: Buffer }> {
+  ): Promise<Ending> {
     const objects = join(this.#gitDirectory, 'objects')
     const git = await this.#spawner.open(args, this.#gitDirectory, {
       environment: {
@@ -103,14 +94,13 @@ export class Quarantine {
       },
       timeoutMs,
     })
-    const output: Buffer[] = []
-    git.socket.on('data', (chunk: Buffer) => output.push(chunk))
+    // What it says there nobody needs, and unread it would wait.
+    git.socket.resume()
     git.socket.on('end', () => git.socket.destroy())
     try {
       if (typeof input === 'string') git.socket.end(input)
       else await pour(input, git.socket, () => git.kill())
-      const ending = await git.ended
-      return { ending, output: Buffer.concat(output) }
+      return await git.ended
     } finally {
       git.socket.destroy()
     }
@@ -141,15 +131,6 @@ function pour(
     })
     input.pipe(socket)
   })
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 const failure = (args: readonly string[], ending: Ending): GitError =>

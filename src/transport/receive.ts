@@ -132,14 +132,8 @@ async function check(
     )
     return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })
   }
-  const [connected, types] = await Promise.all([quarantine.isConnected(wanted), quarantine.types(wanted)])
-  if (!connected) return refuseAll(commands, () => 'missing necessary objects')
-  const typeOf = new Map(wanted.map((hash, index) => [hash, types[index]]))
-  for (const { ref, to } of commands)
-    if (to !== undefined && ref.startsWith(HEADS) && typeOf.get(to) !== 'commit')
-      return refuseAll(commands, (one) =>
-        one.ref === ref ? 'cannot update ref: a branch holds commits' : DECLINED,
-      )
+  if (!(await quarantine.isConnected(wanted)))
+    return refuseAll(commands, () => 'missing necessary objects')
   return checkForce(quarantine, judged)
 }
 
