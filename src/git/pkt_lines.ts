@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { GitError } from './errors.ts'
 
 /** Ends a section of pkt-lines. */
@@ -15,7 +15,7 @@ export function pktLine(text: string | Buffer): Buffer {
 }
 
 /**
- * Reads pkt-lines from the front of a stream, in paused mode, and leaves the rest of it to be piped on after `release`.
+ * Reads pkt-lines from the front of a stream, in paused mode, and gives the rest of it as a stream.
  * At most `maxBytes` are read. Throws GitError `refused` for what is no pkt-line, `too_large` past the limit, and
  * `aborted` when the stream ends inside a line or fails.
  */
@@ -47,15 +47,19 @@ export class PktReader {
     return this.#held.subarray(0, size)
   }
 
-  /** True when the stream holds nothing more. */
-  async isAtEnd(): Promise<boolean> {
-    return this.#held.length === 0 && !(await this.#more())
-  }
-
-  /** Gives what was read too far back to the stream. */
-  release(): void {
-    if (this.#held.length > 0) this.#stream.unshift(this.#held)
+  /** What follows, as a stream that ends and fails as the first one does. Nothing can be read here any more. */
+  rest(): Readable {
+    const from = this.#stream
+    const rest = new PassThrough()
+    if (this.#held.length > 0) rest.write(this.#held)
     this.#held = Buffer.alloc(0)
+    if (from.readableEnded) return rest.end()
+    from.once('error', (error) => rest.destroy(error))
+    from.once('close', () => {
+      if (!from.readableEnded) rest.destroy(from.errored ?? new GitError('aborted', 'The stream was closed'))
+    })
+    if (from.destroyed) return rest.destroy(from.errored ?? undefined)
+    return from.pipe(rest)
   }
 
   async #take(size: number): Promise<Buffer> {

@@ -41,7 +41,8 @@ export async function receivePack(
     }
     const whole = { ...entry, actor }
     const answer = answerLater(
-      { instance, entry: whole, request: push, reader, body, maxBytes: maxPushBytes },
+      { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes },
+      body,
       (error) => request.log.error({ err: error }, 'a push failed'),
     )
     answer.once('end', end).once('close', end)
@@ -53,11 +54,12 @@ export async function receivePack(
 }
 
 /** The answer as it comes to be. A client that has said everything is shown now and then that it was not forgotten. */
-function answerLater(push: Push, failed: (error: unknown) => void): Readable {
+function answerLater(push: Push, body: Readable, failed: (error: unknown) => void): Readable {
   const report = new PushReport(push.request.capabilities)
   const answer = new PassThrough()
-  let beat: NodeJS.Timeout | undefined
-  push.body.once('end', () => (beat = setInterval(() => answer.write(report.keepAlive()), BEAT)))
+  const beat = setInterval(() => {
+    if (body.readableEnded) answer.write(report.keepAlive())
+  }, BEAT)
   receive(push, report)
     .catch((error: unknown) => {
       failed(error)

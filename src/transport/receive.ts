@@ -23,9 +23,8 @@ export interface Push {
   readonly instance: Instance
   readonly entry: GitEntry & { readonly actor: Actor }
   readonly request: PushRequest
+  /** Stands where the pack begins. */
   readonly reader: PktReader
-  /** What follows the commands, once the reader has released it. */
-  readonly body: Readable
   readonly maxBytes: number
 }
 
@@ -59,7 +58,10 @@ async function settle(push: Push): Promise<Outcome> {
   if (judged.size !== new Set(commands.map(({ ref }) => ref)).size)
     return refuseAll(commands, () => 'multiple updates for ref')
   const refused = refuseSome(judged)
-  if (refused !== undefined) return discard(push, refused)
+  if (refused !== undefined) {
+    await hearOut(push.reader.rest())
+    return refused
+  }
   const quarantine = new Quarantine(instance.git.spawner, instance.git.directory(entry.path))
   try {
     const fault = await check(push, quarantine, judged)
@@ -95,17 +97,12 @@ const refuseAll = (
 ): Outcome => ({ words, unpack, verdicts: commands.map((one) => ({ ref: one.ref, refusal: why(one) })) })
 
 /** Git says all it has to before it listens, so what it says is heard out and thrown away. */
-async function discard({ reader, body }: Push, outcome: Outcome): Promise<Outcome> {
-  reader.release()
-  await new Promise<void>((resolve) => {
-    body
-      .once('close', resolve)
-      .once('end', resolve)
-      .once('error', () => resolve())
-    body.resume()
+const hearOut = (rest: Readable): Promise<void> =>
+  new Promise((resolve) => {
+    if (rest.readableEnded || rest.destroyed) return resolve()
+    for (const event of ['end', 'close', 'error']) rest.once(event, () => resolve())
+    rest.resume()
   })
-  return outcome
-}
 
 /** Looks at what came: the pack, each object in it, and whether all that the refs will reach is there. */
 async function check(
@@ -113,27 +110,23 @@ async function check(
   quarantine: Quarantine,
   judged: ReadonlyMap<PushCommand, Judged>,
 ): Promise<Outcome | undefined> {
-  const { request, reader, body, maxBytes } = push
+  const { request, reader, maxBytes } = push
   const { commands } = request
   const wanted = commands.flatMap(({ to }) => to ?? [])
   if (wanted.length === 0) return undefined
   const header = await reader.peek(PACK_HEADER)
-  reader.release()
+  const pack = reader.rest()
   if (header.length < PACK_HEADER || header.toString('latin1', 0, 4) !== 'PACK')
     return refuseAll(commands, () => 'unpacker error', { unpack: 'eof before pack header was fully read' })
   try {
-    await quarantine.unpack(body, header.readUInt32BE(8), maxBytes)
+    await quarantine.unpack(pack, header.readUInt32BE(8), maxBytes)
   } catch (error) {
     if (!isGitError(error, 'exit') && !isGitError(error, 'aborted')) throw error
     const words = isGitError(error, 'exit') ? saidBy(error.stderr) : ''
-    await discard(
-      push,
-      refuseAll(commands, () => ''),
-    )
+    await hearOut(pack)
     return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })
   }
-  if (!(await quarantine.isConnected(wanted)))
-    return refuseAll(commands, () => 'missing necessary objects')
+  if (!(await quarantine.isConnected(wanted))) return refuseAll(commands, () => 'missing necessary objects')
   return checkForce(quarantine, judged)
 }
 

@@ -177,7 +177,7 @@ test('a protected branch keeps out whom it should, in words', async () => {
     [maintainer, ['--delete', 'main'], 'The default branch of a project cannot be deleted.'],
     [
       maintainer,
-      ['--force', 'HEAD~2:safe/old'],
+      ['--force', 'HEAD~3:safe/old'],
       'You are not allowed to force push code to a protected branch on this project.',
     ],
     [
