@@ -5,16 +5,17 @@ import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
-import type { LogQuery, Walks } from './log.ts'
+import type { LogQuery, Walks, WalkTools } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
+import { reachAt, type Reach } from './reach.ts'
 import type { Spawner } from './spawner.ts'
 import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository extends Writes {
+export interface Repository extends Reach, Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -46,6 +47,7 @@ export interface Room {
   readonly diffs: Pool<DiffQuestion, Stats>
   readonly patches: Pool<PatchQuestion, Buffer>
   readonly walks: Walks
+  readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
   readonly writing: Writing
@@ -67,6 +69,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     stats: (shas) => findStats(room, gitDirectory, shas),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
+    ...reachAt(room.walkTools, gitDirectory),
     ...writesAt(room.writing, path, gitDirectory),
   }
 }
@@ -144,7 +147,12 @@ async function peelListed(room: Room, gitDirectory: string, ref: string): Promis
   return object === undefined ? undefined : peel(room, gitDirectory, object)
 }
 
-async function findCommit(room: Room, gitDirectory: string, sha: string): Promise<Commit | undefined> {
+/** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
+export async function findCommit(
+  room: Pick<Room, 'objects' | 'commits'>,
+  gitDirectory: string,
+  sha: string,
+): Promise<Commit | undefined> {
   if (!isSha(sha)) return undefined
   const key = `${gitDirectory}\0${sha}`
   const known = room.commits.get(key)
