@@ -7,13 +7,14 @@ import { diffTree, type Stats } from './diff_tree.ts'
 import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
+import type { Swept } from './janitor.ts'
 import { isRepositoryPath } from './names.ts'
 import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { openWriting } from './writes.ts'
+import { isDue, openWriting } from './writes.ts'
 import { Tips } from './tips.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
@@ -53,6 +54,10 @@ export interface Git {
   directory(relativePath: string): string
   /** Drops all that is remembered of a repository and replaces its processes; needed after it was replaced, repacked or removed. */
   forget(relativePath: string): void
+  /** Removes what killed processes left in all repositories, a little at a time; see Swept. */
+  sweep(): Promise<Swept>
+  /** True once after each hundred movements of the repository's refs: then `maintain` is worth a look. */
+  isDue(relativePath: string): boolean
   /** Runs single commands for the other files of this room. */
   readonly spawner: Spawner
   /** Ends every process; whatever is in flight fails with GitError `closed`. */
@@ -83,6 +88,8 @@ export function openGit(options: GitOptions): Git {
     directory,
     repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
     forget: (relativePath) => forget(directory(relativePath)),
+    sweep: () => room.writing.janitor.sweep(),
+    isDue: (relativePath) => isDue(room.writing, relativePath),
     close: async () => {
       budget.close()
       await Promise.all([
@@ -125,6 +132,7 @@ function openRoom(
     open,
     budget,
     folder,
+    root: options.root,
     path: options.path ?? defaultPath,
     commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
   })

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
+import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeObjects } from './object_store.ts'
@@ -19,6 +21,7 @@ import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
 import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import type { RoomFolder } from './room_folder.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
@@ -76,15 +79,23 @@ export interface Writing {
   readonly packed: PackedRefsReader
   readonly locks: Locks
   readonly merges: Merges
+  readonly folder: RoomFolder
+  readonly janitor: Janitor
+  /** How often refs of a repository have moved since it was last looked after. */
+  readonly moves: LRUCache<string, number>
   /** Told after refs have moved, with the repository's path below the root. */
   readonly touched: (path: string) => void
 }
 
 const lockWaitMs = 60_000
+const countedRepositories = 10_000
+const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
-export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'>): Writing {
-  const { objects } = parts
+export function openWriting(
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'> & { root: string },
+): Writing {
+  const { objects, folder } = parts
   const trees = new TreeReader(objects)
   return {
     objects,
@@ -92,8 +103,18 @@ export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'ob
     packed: new PackedRefsReader(),
     locks: new Locks(lockWaitMs),
     merges: new Merges({ ...parts, trees }),
+    folder,
+    janitor: new Janitor(parts.root, folder),
+    moves: new LRUCache({ max: countedRepositories }),
     touched: () => undefined,
   }
+}
+
+/** True once after each hundred movements of a repository's refs: then `maintain` is worth a look. */
+export function isDue({ moves }: Writing, path: string): boolean {
+  if ((moves.get(path) ?? 0) < movesBetweenLooks) return false
+  moves.delete(path)
+  return true
 }
 
 /** The writing side of the repository in `gitDirectory`. */
@@ -114,7 +135,7 @@ function refsAt(
   path: string,
   gitDirectory: string,
 ): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
-  const { objects, packed, locks } = writing
+  const { objects, packed, locks, janitor, folder } = writing
   const locked: Writes['locked'] = (names, work) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
     return locks.hold(keys, work)
@@ -127,8 +148,9 @@ function refsAt(
     moveRefs: async (moves) => {
       checkMoves(moves)
       await checkTargets(objects, gitDirectory, moves)
-      const moving = { packed, removeDeadLock: () => Promise.resolve(false) }
-      await moveAll(moving, gitDirectory, moves)
+      await folder.announce()
+      await moveAll({ packed, janitor }, gitDirectory, moves)
+      writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
       writing.touched(path)
     },
   }
