@@ -11,7 +11,7 @@ import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import type { Spawner } from './spawner.ts'
-import { writesAt, type Writes } from './writes.ts'
+import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Writes {
@@ -48,6 +48,7 @@ export interface Room {
   readonly walks: Walks
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  readonly writing: Writing
 }
 
 /** The handle of the repository in `gitDirectory`, an absolute path that the caller has validated. */
@@ -66,7 +67,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     stats: (shas) => findStats(room, gitDirectory, shas),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
-    ...writesAt(),
+    ...writesAt(room.writing, path, gitDirectory),
   }
 }
 
@@ -143,7 +144,12 @@ async function peelListed(room: Room, gitDirectory: string, ref: string): Promis
   return object === undefined ? undefined : peel(room, gitDirectory, object)
 }
 
-async function findCommit(room: Room, gitDirectory: string, sha: string): Promise<Commit | undefined> {
+/** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
+export async function findCommit(
+  room: Pick<Room, 'objects' | 'commits'>,
+  gitDirectory: string,
+  sha: string,
+): Promise<Commit | undefined> {
   if (!isSha(sha)) return undefined
   const key = `${gitDirectory}\0${sha}`
   const known = room.commits.get(key)

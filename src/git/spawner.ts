@@ -35,6 +35,13 @@ export interface RunOptions {
   onProgress?: (line: string) => void
 }
 
+/** What a long-lived command is given besides. */
+export interface OpenOptions {
+  environment?: Readonly<Record<string, string>>
+  /** Path of the program `stdbuf`, through which a command is started that would keep its answers to itself. */
+  unbuffer?: string
+}
+
 const defaultTimeoutMs = 30_000
 const defaultMaxBytes = 64 * 1024 * 1024
 const queueLength = 2_000
@@ -113,11 +120,13 @@ export class Spawner {
   }
 
   /** Starts a long-lived command with stdin and stdout on one socket. Throws GitError `spawn`, `gone`, `closed`. */
-  open(args: readonly string[], gitDirectory: string): Promise<GitProcess> {
+  open(args: readonly string[], gitDirectory: string, options: OpenOptions = {}): Promise<GitProcess> {
+    const all = [...globalArguments(gitDirectory), ...args]
+    const { unbuffer } = options
     return this.#link.launch({
-      binary: this.#options.binary,
-      args: [...globalArguments(gitDirectory), ...args],
-      env: gitEnvironment(this.#options.path),
+      binary: unbuffer ?? this.#options.binary,
+      args: unbuffer === undefined ? all : ['-o0', this.#options.binary, ...all],
+      env: { ...gitEnvironment(this.#options.path), ...options.environment },
       input: true,
       timeoutMs: 0,
     })

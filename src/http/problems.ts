@@ -63,6 +63,9 @@ export const unsupportedMediaType = (type: string): Problem =>
   error(415, `The provided content-type '${type}' is not supported.`)
 export const unsupportedEncoding = (): Problem => error(415, 'Compressed request bodies are not supported.')
 export const requestTimeout = (): Problem => error(408, '408 Request Timeout', { connection: 'close' })
+export const headersTooLarge = (): Problem => error(431, '431 Request Header Fields Too Large')
+/** Bytes that are no request at all. */
+export const badRequest = (): Problem => error(400, '400 Bad Request')
 export const noRoute = (): Problem => error(404, '404 Not Found')
 export const methodNotAllowed = (allow: string): Problem => error(405, '405 Not Allowed', { allow })
 export const oldVersion = (): Problem => error(410, 'API V3 is no longer supported. Use API V4 instead.')
