@@ -4,7 +4,8 @@ import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
-import { Walks, type Order } from './log.ts'
+import { Graphs, type AskObject } from './graphs.ts'
+import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
 import { patchTree } from './patch_tree.ts'
@@ -12,6 +13,7 @@ import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
+import { Tips } from './tips.ts'
 import { openWriting } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
@@ -39,6 +41,8 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
   cacheBytes?: number
+  /** Bytes of memory for commit-graphs; default 256 MiB. A repository with a larger one is left to git. */
+  graphBytes?: number
 }
 
 /** The git room: everything the server does with git goes through one of these. */
@@ -107,7 +111,7 @@ function openRoom(
   const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
   const orders = new LRUCache<string, Order>({
     maxSize: cacheBytes,
-    sizeCalculation: (order, key) => order.ids.length + 2 * key.length + 200,
+    sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
   })
   const commits = new LRUCache<string, Commit>({
     maxSize: cacheBytes,
@@ -124,12 +128,19 @@ function openRoom(
     path: options.path ?? defaultPath,
     commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
   })
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
+  const tips = new Tips(ask)
+  const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
+  const walks = new Walks(walkTools, orders)
+  graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   const room: Room = {
     spawner,
     objects,
     diffs: new Pool(diffTree, budget, open),
     patches: new Pool(patchTree, budget, open),
-    walks: new Walks((args, run) => spawner.run(args, run), orders),
+    walks,
+    walkTools,
     commits,
     stats,
     writing,
@@ -143,6 +154,8 @@ function forgetIn(room: Room, caches: readonly Keyed[], gitDirectory: string): v
   for (const cache of caches) {
     for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
   }
+  room.walkTools.graphs.forget(gitDirectory)
+  room.walkTools.tips.forget(gitDirectory)
   room.writing.trees.forget(gitDirectory)
   room.writing.merges.recycle(gitDirectory)
   for (const pool of [room.objects, room.diffs, room.patches]) pool.recycle(gitDirectory)

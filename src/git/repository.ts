@@ -5,16 +5,17 @@ import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
-import type { LogQuery, Walks } from './log.ts'
+import type { LogQuery, Walks, WalkTools } from './log.ts'
 import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
 import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
+import { reachAt, type Reach } from './reach.ts'
 import type { Spawner } from './spawner.ts'
 import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
-export interface Repository extends Writes {
+export interface Repository extends Writes, Reach {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
   /** True when a repository is there, empty or not. */
@@ -46,6 +47,7 @@ export interface Room {
   readonly diffs: Pool<DiffQuestion, Stats>
   readonly patches: Pool<PatchQuestion, Buffer>
   readonly walks: Walks
+  readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
   readonly writing: Writing
@@ -68,6 +70,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
     ...writesAt(room.writing, path, gitDirectory),
+    ...reachAt(room.walkTools, gitDirectory),
   }
 }
 
