@@ -24,7 +24,7 @@ export interface Another {
   readonly directory: string
 }
 
-export const directoryOf = (world: World, { id }: { readonly id: number }): string =>
+const directoryOf = (world: World, { id }: { readonly id: number }): string =>
   world.opened.instance.git.directory(repositoryPath(id))
 
 export async function openCode(): Promise<Code> {
