@@ -174,6 +174,8 @@ function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerO
     request.log.warn({ err: error }, 'what this operation leans on is away')
     return unavailable()
   }
+  // Git says so where no place came free in time.
+  if ('fault' in error && error.fault === 'busy') return unavailable()
   if (isBusy(error)) return conflict('409 Conflict: Resource lock')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
