@@ -58,7 +58,12 @@ async function infoRefs(around: Around, request: FastifyRequest, reply: FastifyR
   const service = new URLSearchParams((request.query as { text: string }).text).get('service') ?? ''
   const program = PROGRAMS[service]
   if (program === undefined) throw new GitRefusal(403, "The command you're trying to execute is not allowed.")
-  const { path } = await enter(around, request, reply, WISHES[program])
+  const { path, actor } = await enter(around, request, reply, WISHES[program])
+  if (actor !== null) {
+    const { turns } = around.instance.git.repository(path)
+    if (program === 'receive-pack') turns.wants(String(actor.id))
+    else await turns.begin(String(actor.id))
+  }
   const directory = around.instance.git.directory(path)
   const body = await around.serving.advertise(directory, program, versionOf(request))
   return reply.headers(NO_CACHE).type(`application/x-${service}-advertisement`).send(body)

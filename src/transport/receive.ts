@@ -14,6 +14,8 @@ import type { Instance } from '../instance.ts'
 import { judge, type Judged, type PushContext } from './push_policy.ts'
 
 const HEADS = 'refs/heads/'
+/** What git says of a ref that somebody else moved. */
+const OVERTAKEN = 'fetch first'
 const PACK_HEADER = 12
 /** What every ref of a push hears of which another was refused. */
 const DECLINED = 'pre-receive hook declined'
@@ -39,6 +41,11 @@ interface Outcome {
 /** Takes a push, or refuses it, and returns what the client is told. Throws only for faults of this server. */
 export async function receive(push: Push, report: PushReport): Promise<Buffer> {
   const { words, unpack, verdicts } = await settle(push)
+  // Who was overtaken keeps the claim to a turn; whatever else came of it, nothing is left to wait for.
+  if (!verdicts.some(({ refusal }) => refusal === OVERTAKEN)) {
+    const { instance, entry } = push
+    instance.git.repository(entry.path).turns.landed(String(entry.actor.id))
+  }
   return Buffer.concat([report.words(words), report.end(unpack, verdicts)])
 }
 
@@ -148,7 +155,7 @@ async function checkForce(
 
 /** Lets the objects in and moves the refs: all or none where the client wants that, else each for itself. */
 async function move(
-  { request }: Push,
+  { request, entry }: Push,
   repository: Repository,
   quarantine: Quarantine,
 ): Promise<{ result: RefVerdict[]; moves: RefMove[] }> {
@@ -172,6 +179,7 @@ async function move(
       }
       return { result, moves: moved }
     },
+    String(entry.actor.id),
   )
 }
 
@@ -181,7 +189,7 @@ async function faultOf(work: () => Promise<void>): Promise<string | undefined> {
     await work()
     return undefined
   } catch (error) {
-    if (isGitError(error, 'moved')) return 'fetch first'
+    if (isGitError(error, 'moved')) return OVERTAKEN
     if (isGitError(error, 'refused')) return 'failed to update ref'
     if (isGitError(error, 'busy')) return 'failed to lock'
     throw error
