@@ -6,9 +6,11 @@ import * as namespaces from './namespaces/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as submodules from './submodules/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
+  submodules,
   protected_branches: protectedBranches,
   namespaces,
   project_aliases: projectAliases,

@@ -6,6 +6,7 @@ import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
 import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
+import { PushTurns, turnsAt, type RepositoryTurns } from './push_turns.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeObjects } from './object_store.ts'
 import {
@@ -36,8 +37,11 @@ export interface Writes {
   /**
    * Runs `work` while nobody else in this process runs work for one of these full names: writes through the interface
    * and pushes take the same locks, in the order of asking. Calls must not be nested. Throws GitError `busy` after 60 s.
+   * While somebody's turn to push is on (see PushTurns) all but that `pusher` wait.
    */
-  locked<T>(refs: readonly string[], work: () => Promise<T>): Promise<T>
+  locked<T>(refs: readonly string[], work: () => Promise<T>, pusher?: string): Promise<T>
+  /** Whose turn it is to write: for pushes. */
+  readonly turns: RepositoryTurns
   /**
    * Moves all refs or none, durably, each only from where the caller saw it. Throws GitError `moved` when one is
    * elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
@@ -80,6 +84,7 @@ export interface Writing {
   readonly packed: PackedRefsReader
   readonly refs: RefReader
   readonly locks: Locks
+  readonly turns: PushTurns
   readonly merges: Merges
   readonly folder: RoomFolder
   readonly janitor: Janitor
@@ -106,6 +111,7 @@ export function openWriting(
     packed,
     refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
+    turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),
     folder,
     janitor: new Janitor(parts.root, folder),
@@ -138,17 +144,25 @@ function refsAt(
   writing: Writing,
   path: string,
   gitDirectory: string,
-): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
-  const { objects, packed, locks, janitor, folder } = writing
-  const locked: Writes['locked'] = (names, work) => {
+): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'turns' | 'moveRefs'> {
+  const { objects, packed, locks, turns, janitor, folder } = writing
+  const locked: Writes['locked'] = async (names, work, pusher) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
-    return locks.hold(keys, work)
+    // Turns are about branches and tags; what else is locked here need not wait for them.
+    if (!names.some((name) => name.startsWith('refs/'))) return locks.hold(keys, work)
+    const leave = await turns.pass(gitDirectory, pusher)
+    try {
+      return await locks.hold(keys, work)
+    } finally {
+      leave()
+    }
   }
   return {
     ref: async (name) => (isFullRefName(name) ? writing.refs.read(gitDirectory, name) : undefined),
     refs: (prefix) => listRefs(writing, gitDirectory, prefix),
     tag: (id) => findTag(objects, gitDirectory, id),
     locked,
+    turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
       await checkTargets(objects, gitDirectory, moves)

@@ -26,7 +26,8 @@ const because = (text: string, reason: string | undefined): string =>
   reason === undefined ? text : `${text} - ${reason}`
 
 /** A refusal by a rule of the product, its text given whole. */
-export const refused = (text: string): Problem => message(400, text)
+export const refused = (text: string, more: Readonly<Record<string, string>> = {}): Problem =>
+  new Problem(400, { message: text, ...more })
 /** A record that would not be valid: attribute to texts. */
 export const invalid = (fields: Record<string, readonly string[]>): Problem => message(400, fields)
 export const unauthorized = (): Problem => message(401, '401 Unauthorized')
