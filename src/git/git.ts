@@ -13,8 +13,8 @@ import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { Tips } from './tips.ts'
 import { openWriting } from './writes.ts'
+import { Tips } from './tips.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -41,7 +41,7 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
   cacheBytes?: number
-  /** Bytes of memory for commit-graphs; default 256 MiB. A repository with a larger one is left to git. */
+  /** Bytes of memory for commit-graphs; default 64 MiB. A repository with a larger one is left to git. */
   graphBytes?: number
 }
 
@@ -78,10 +78,18 @@ export function openGit(options: GitOptions): Git {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
   }
+  // A handle holds nothing, but to make one for every request would cost more than most of its answers.
+  const handles = new LRUCache<string, Repository>({ max: 2_000 })
   return {
     spawner,
     directory,
-    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    repository: (relativePath) => {
+      const known = handles.get(relativePath)
+      if (known !== undefined) return known
+      const handle = repositoryAt(room, relativePath, directory(relativePath))
+      handles.set(relativePath, handle)
+      return handle
+    },
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
@@ -129,7 +137,7 @@ function openRoom(
     commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
   })
   const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
-  const graphs = new Graphs(ask, options.graphBytes ?? 256 * 1024 * 1024)
+  const graphs = new Graphs(ask, options.graphBytes ?? 64 * 1024 * 1024)
   const tips = new Tips(ask)
   const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
   const walks = new Walks(walkTools, orders)
