@@ -78,6 +78,7 @@ const GOOD: Readonly<Record<string, string>> = {
   new_name: 'another',
   plan_name: 'default',
   project_id: '1',
+  state: 'success',
 }
 
 const parentOf = (op: NamedOperation): keyof typeof parents =>

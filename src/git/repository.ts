@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
+import { isAncestor, mergeBase, refsContaining, type NamedRef } from './ancestry.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
@@ -33,6 +34,12 @@ export interface Repository extends Writes {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** The branches, then the tags, in the order of their names, whose history holds the commit. */
+  refsContaining(sha: string, kinds: 'all' | 'branch' | 'tag'): Promise<NamedRef[]>
+  /** True when the history of commit `b` holds commit `a`. */
+  isAncestor(a: string, b: string): Promise<boolean>
+  /** The best common ancestor of two commits; undefined when they have none. */
+  mergeBase(a: string, b: string): Promise<string | undefined>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
   patch(from: string | undefined, to: string): Promise<Patch>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
@@ -64,6 +71,9 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
+    refsContaining: (sha, kinds) => refsContaining(room.spawner, gitDirectory, sha, kinds),
+    isAncestor: (a, b) => isAncestor(room.spawner, gitDirectory, [a, b]),
+    mergeBase: (a, b) => mergeBase(room.spawner, gitDirectory, [a, b]),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
     ...writesAt(),

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/statement.ts'
@@ -133,15 +132,6 @@ export class Answer {
     this.status = status
     this.body = body
     this.headers = headers
-  }
-}
-
-/** Bytes as they are; `open` is called only if they are sent. An `etag` among the headers is compared with the caller's. */
-export class Download extends Answer {
-  readonly open: () => Readable
-  constructor(headers: Headers, open: () => Readable) {
-    super(200, null, headers)
-    this.open = open
   }
 }
 
