@@ -8,6 +8,7 @@ import { operations } from './areas/index.ts'
 import type { Config } from './config.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
+import { openMoving } from './core/moving.ts'
 import { measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import type { Client } from './db/client.ts'
@@ -66,7 +67,14 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
   const git = openGit({ root, path: config.path, log: (event) => log.warn(event, 'git') })
   return {
     client,
-    instance: { config, db: client, git, settings, vault },
+    instance: {
+      config,
+      db: client,
+      git,
+      settings,
+      vault,
+      moving: openMoving(join(config.dataDir, 'moving')),
+    },
     close: async () => {
       await git.close()
       await database.close()

@@ -1,5 +1,6 @@
 import type { Vault } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import type { Moving } from './core/moving.ts'
 import type { Settings } from './core/settings.ts'
 import type { Db } from './db/client.ts'
 import type { Git } from './git/git.ts'
@@ -10,5 +11,6 @@ export interface Instance {
   readonly db: Db
   readonly git: Git
   readonly settings: Settings
+  readonly moving: Moving
   readonly vault: Vault
 }

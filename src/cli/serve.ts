@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { ensureRoot, type Root } from '../access/root.ts'
 import { createApp, openInstance, startJobs, type Opened } from '../app.ts'
 import { atPort, type Config } from '../config.ts'
+import { startReconciler, type Reconciler } from '../core/reconciler.ts'
 import type { Worker } from '../jobs/worker.ts'
 import { Refusal, act, command, type Cli } from './command.ts'
 
@@ -72,7 +73,10 @@ async function serve(
   const { app, drain } = createApp(opened, { log })
   const isQuiet = countRequests(app.server)
   let worker: Worker | undefined
+  let reconciler: Reconciler | undefined
   try {
+    // Before anybody can look: what a crash left between git and the database.
+    reconciler = await startReconciler(opened.instance, (detail, text) => log.warn(detail, text))
     await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw listenFailure(config, error)
     })
@@ -81,14 +85,14 @@ async function serve(
     const root = await ensureRoot(opened.instance)
     say(report(config, root), banner(config, root))
   } catch (error) {
-    await Promise.all([app.close(), worker?.stop()])
+    await Promise.all([app.close(), worker?.stop(), reconciler?.stop()])
     throw error
   }
   return async () => {
     drain()
     const jobs = worker?.stop()
     await closeDoor(app, isQuiet)
-    await jobs
+    await Promise.all([jobs, reconciler.stop()])
     await opened.close()
   }
 }

@@ -54,6 +54,28 @@ export const CommitDetail = t.Object({
 const SHORT = 8
 const NONE = Object.freeze({})
 
+/** What the bytes of a commit alone decide. It lives as long as the commit stays in the room's memory. */
+interface Shown {
+  readonly short_id: string
+  readonly title: string
+  readonly authored_date: string
+  readonly committed_date: string
+}
+const shown = new WeakMap<GitCommit, Shown>()
+
+function show(commit: GitCommit): Shown {
+  const known = shown.get(commit)
+  if (known !== undefined) return known
+  const made = {
+    short_id: commit.id.slice(0, SHORT),
+    title: titleOf(commit.message),
+    authored_date: isoDate(commit.author.date),
+    committed_date: isoDate(commit.committer.date),
+  }
+  shown.set(commit, made)
+  return made
+}
+
 export interface Parts {
   readonly stats: Stats | undefined
   readonly trailers: boolean
@@ -69,28 +91,26 @@ export function presentCommit(
   const { trailers, extended } = parts.trailers
     ? parseTrailers(commit.message)
     : { trailers: NONE, extended: NONE }
-  const committed = isoDate(commit.committer.date)
+  const { short_id, title, authored_date, committed_date } = show(commit)
   return {
     id: commit.id,
-    short_id: shortId(commit.id),
-    created_at: committed,
-    parent_ids: [...commit.parents],
-    title: titleOf(commit.message),
+    short_id,
+    created_at: committed_date,
+    parent_ids: commit.parents as string[],
+    title,
     message: commit.message,
     author_name: commit.author.name,
     author_email: commit.author.email,
-    authored_date: isoDate(commit.author.date),
+    authored_date,
     committer_name: commit.committer.name,
     committer_email: commit.committer.email,
-    committed_date: committed,
+    committed_date,
     trailers,
     extended_trailers: extended as Record<string, string[]>,
     web_url: `${config.url}/${project.full_path}/-/commit/${commit.id}`,
     ...(parts.stats && { stats: { ...parts.stats } }),
   }
 }
-
-const shortId = (sha: string): string => sha.slice(0, SHORT)
 
 /** The first line that says something. */
 const titleOf = (message: string): string => message.trimStart().split('\n', 1)[0]?.trimEnd() ?? ''

@@ -14,8 +14,11 @@ export interface Db {
   run<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<number>
   /** Runs a script of several statements that answers nothing: migrations. */
   script(text: string): Promise<void>
-  /** All of `work` or nothing. Inside, `tx` must be used for everything. */
-  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+  /**
+   * All of `work` or nothing. Inside, `tx` must be used for everything. On a `snapshot` it sees the moment it began, and
+   * fails with an error that `isOvertaken` when it writes what another has changed since.
+   */
+  transaction<Result>(work: (tx: Db) => Promise<Result>, options?: { snapshot?: boolean }): Promise<Result>
 }
 
 export interface Connection {
@@ -47,12 +50,19 @@ export interface ClientOptions {
 const POINT_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 5_000
+/** How much longer we wait than the database lets a statement run: past it the database hangs, and the connection is given up. */
+const HANGING = 2_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   const { onStatement = () => {} } = options
   const settings = { ...connection, types, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true }
-  const pool = new pg.Pool({ ...settings, max: options.poolSize ?? 8, statement_timeout: STATEMENT_TIMEOUT })
+  const pool = new pg.Pool({
+    ...settings,
+    max: options.poolSize ?? 8,
+    statement_timeout: STATEMENT_TIMEOUT,
+    query_timeout: STATEMENT_TIMEOUT + HANGING,
+  })
   // A connection that dies idle is replaced by the pool; without a listener the event would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -63,18 +73,21 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   return {
     ...db,
     pool,
-    transaction: async (work) => {
+    transaction: async (work, { snapshot = false } = {}) => {
       const client = await pool.connect()
       let broken: Error | undefined
       try {
-        await client.query('begin')
+        // The snapshot is that of the first statement: taken here, before anything is looked at.
+        await client.query(snapshot ? 'begin isolation level repeatable read; select 1' : 'begin')
         const result = await work(over(client, client, onStatement))
         // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
         if ((await client.query('commit')).command !== 'COMMIT')
           throw new Error('a transaction was rolled back')
         return result
       } catch (error) {
-        await client.query('rollback').catch((failure: Error) => (broken = failure))
+        // Behind a statement that hangs a rollback would hang too.
+        if (isHanging(error)) broken = error
+        else await client.query('rollback').catch((failure: Error) => (broken = failure))
         throw error
       } finally {
         client.release(broken)
@@ -137,6 +150,7 @@ function createLane(settings: pg.ClientConfig): Lane {
       ...settings,
       pipeline: true,
       statement_timeout: POINT_TIMEOUT,
+      query_timeout: POINT_TIMEOUT + HANGING,
       // A look-up by key has one good plan; to plan it anew would take ten times as long as to run it.
       options: '-c plan_cache_mode=force_generic_plan',
     })
@@ -217,14 +231,17 @@ export const violates = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.constraint === constraint
 
 const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', '53300', '25006'])
-// 57: shut down, restarted, or the statement took too long.
-const AWAY_CLASSES = ['08', '57']
+const AWAY_CLASSES = ['08', '57P']
 const AWAY_TEXTS = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
   'not queryable',
   'Client was closed',
+  'Query read timeout',
 ]
+
+const isHanging = (error: unknown): error is Error =>
+  error instanceof Error && error.message === 'Query read timeout'
 
 /** True when the database could not be reached or went away, so that the same request may succeed in a moment. */
 export function isAway(error: unknown): boolean {
@@ -239,6 +256,10 @@ export function isAway(error: unknown): boolean {
     AWAY_TEXTS.some((text) => error.message.includes(text))
   )
 }
+
+/** True when a transaction on a snapshot wrote what another had changed since. */
+export const isOvertaken = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '40001'
 
 const BUSY = new Set(['40001', '40P01', '55P03'])
 

@@ -18,7 +18,7 @@ import {
 import { largeBody } from './large_body.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
-import { compilePrecondition, type Represent } from './precondition.ts'
+import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
 import { Problem, badParams, methodNotAllowed, unauthorized } from './problems.ts'
 
 export interface Visit {
@@ -99,7 +99,6 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   const alongOf = compileAlong(op)
   const enter = compileEntry(op)
   const represent = read && compileRepresent(read, around)
-  const run = compileHandle(op)
   const answer = compileAnswer(op, around.checkAnswers)
 
   return async (request, reply) => {
@@ -117,8 +116,21 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
 
     const ctx = contextOf(instance, visitor, headers)
     await enter(ctx, sent, path)
-    const result = await run(ctx, instance, represent && ((db) => represent(db, visit, path)))
-    return answer(request, reply, result, { ctx, query })
+    const handle = (): Promise<unknown> => {
+      if (op.method === 'GET') return op.handle(ctx as never)
+      const match = isConditional(op, headers) ? headers['if-match'] : undefined
+      const matches = (db: Db): Promise<void> =>
+        checkMatch(match, represent && (() => represent(db, visit, path)))
+      if (op.moves === 'refs') return moveRefs(op, ctx, () => matches(instance.db))
+      if (!isConditional(op, headers)) return write(op, ctx, instance.db)
+      return onSnapshot(instance.db, async (db) => {
+        const now = contextOf({ ...instance, db }, await signIn(visit), headers)
+        await enter(now, sent, path)
+        await matches(db)
+        return op.handle(now as never)
+      })
+    }
+    return answer(request, reply, await handle(), { ctx, query })
   }
 }
 
@@ -137,6 +149,19 @@ function compileKnock(
     await walk(first, contextOf(instance, visitor, headers), path)
   }
 }
+/** A write runs in one transaction: all it does, jobs included, or nothing. */
+const write = (op: NamedOperation, ctx: AnyContext, db: Db): Promise<unknown> =>
+  db.transaction((tx) => op.handle(Object.assign(ctx, { db: tx }) as never))
+
+/** What moves refs has no transaction around it: its condition is looked at again where nobody else can move the ref. */
+async function moveRefs(
+  op: NamedOperation,
+  ctx: AnyContext,
+  stillMatches: () => Promise<void>,
+): Promise<unknown> {
+  await stillMatches()
+  return op.handle(Object.assign(ctx, { stillMatches }) as never)
+}
 
 /** The record to read in the same round trip as the token. */
 function compileAlong(op: NamedOperation): (path: PathParams) => Visit['along'] {
@@ -154,6 +179,7 @@ const contextOf = (instance: Instance, visitor: Visitor, headers: IncomingHttpHe
     along: visitor.along,
     now: new Date(),
     header: (name: string) => headerOf(headers, name),
+    stillMatches: async () => {},
   }) as AnyContext
 
 /** All that stands before the handler: gates, parameters, gates. */
@@ -253,20 +279,4 @@ function compileParams(op: NamedOperation): (sent: Tree, path: PathParams) => Re
 const withPage = (declared: TObject | undefined, page: TObject): TObject => {
   const { properties, required: _required, ...options } = declared ?? t.Object({})
   return t.Object({ ...properties, ...page.properties }, options)
-}
-
-type Run = (ctx: Context, instance: Instance, represent: Represent | undefined) => Promise<unknown>
-
-/** A write runs in one transaction: all it does, jobs included, or nothing. What moves refs runs as its operation says. */
-function compileHandle(op: NamedOperation): Run {
-  if (op.method === 'GET') return (ctx) => op.handle(ctx as never)
-  const precondition = op.method === 'POST' ? undefined : compilePrecondition(op)
-  return (ctx, instance, represent) => {
-    const conditional = precondition !== undefined && ctx.header('if-match') !== undefined
-    if (op.moves === 'refs' && !conditional) return op.handle(ctx as never)
-    return instance.db.transaction(async (db) => {
-      await precondition?.(db, ctx, represent)
-      return op.handle(Object.assign(ctx, { db }) as never)
-    })
-  }
 }

@@ -21,6 +21,8 @@ export interface Context extends Instance {
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
   readonly along: unknown
+  /** For what moves refs, to call while it holds their lock: throws 412 where the caller's `If-Match` holds no more. */
+  readonly stillMatches: () => Promise<void>
 }
 
 /** Which records can be read together with the token, in one statement. */
@@ -237,8 +239,8 @@ export interface Operation<
   /** Bytes of a body, where they are more than usual: who sends so many is signed in, and past `first`, before they are read. */
   readonly takes?: number
   /**
-   * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works,
-   * but for an `If-Match`, whose lock one holds. What a crash leaves between the two, the reconciler of `core/pushes` mends.
+   * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works.
+   * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends.
    */
   readonly moves?: 'refs'
   /** Gates that stand before the parameters are read; they see path parameters only. */

@@ -1,27 +1,34 @@
-import type { Db } from '../db/client.ts'
-import { lock } from '../db/lock.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { isOvertaken, type Db } from '../db/client.ts'
 import { names, tagOf } from './etags.ts'
-import { gatesOf, type Context, type NamedOperation } from './operation.ts'
+import type { NamedOperation } from './operation.ts'
 import { preconditionFailed } from './problems.ts'
 
-/** The text that a GET of the same path answers with now, read by `db`; undefined when it has none. */
-export type Represent = (db: Db) => Promise<string | undefined>
-/** Throws 412 when `If-Match` does not name the record as it stands. Runs first in the write's transaction. */
-export type Precondition = (db: Db, ctx: Context, represent: Represent | undefined) => Promise<void>
+/** The text that a GET of the same path answers with now; undefined when it has none. */
+export type Represent = () => Promise<string | undefined>
+
+/** Whether the caller wants the write only if the record is still what it was. */
+export const isConditional = ({ method }: NamedOperation, headers: IncomingHttpHeaders): boolean =>
+  method !== 'POST' &&
+  method !== 'GET' &&
+  (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined)
 
 /**
- * Of two writers with one tag the second waits here, under a lock on the path and the records its gates loaded,
- * and then finds the record changed. A path without a GET gives no tag away, so none can be right.
+ * Runs a conditional write on one snapshot: whoever changes the record after `work` looked at it, with a condition or
+ * without, makes the database refuse the write, and the answer is 412.
  */
-export function compilePrecondition(op: NamedOperation): Precondition {
-  const records = gatesOf(op).flatMap((gate) => gate.as ?? [])
-  return async (db, ctx, represent) => {
-    const wanted = ctx.header('if-match')
-    if (wanted === undefined) return
-    const ids = records.map((name) => (ctx as Context & Record<string, { id?: unknown }>)[name]?.id)
-    await lock(db, JSON.stringify([op.path, ids]))
-    const text = await represent?.(db)
-    if (wanted.trim() === '*' && represent === undefined) return
-    if (text === undefined || !names(wanted, tagOf(text))) throw preconditionFailed()
-  }
+export const onSnapshot = <Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> =>
+  db.transaction(work, { snapshot: true }).catch((error: unknown) => {
+    throw isOvertaken(error) ? preconditionFailed() : error
+  })
+
+/** Throws 412 when `If-Match` does not name the record as it stands. A path without a GET gives no tag away. */
+export async function checkMatch(
+  wanted: string | undefined,
+  represent: Represent | undefined,
+): Promise<void> {
+  if (wanted === undefined) return
+  const text = await represent?.()
+  if (wanted.trim() === '*' && represent === undefined) return
+  if (text === undefined || !names(wanted, tagOf(text))) throw preconditionFailed()
 }

@@ -89,34 +89,3 @@ export const insufficientScope = (scopes: readonly string[]): Problem =>
     error_description: 'The request requires higher privileges than provided by the access token.',
     scope: scopes.join(' '),
   })
-
-/** RFC 9457 form of any refusal, for callers whose `Accept` names `application/problem+json`. */
-export function problemDetails(problem: Problem, instance: string): Record<string, unknown> {
-  const { error: code, error_description: description, message: text } = problem.body
-  const detail = description ?? code ?? text
-  return {
-    type: 'about:blank',
-    title: titles[problem.status] ?? 'Error',
-    status: problem.status,
-    ...(typeof detail === 'string' ? { detail } : { errors: detail }),
-    instance,
-  }
-}
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}

@@ -11,6 +11,7 @@ import fastify, {
 import { isAway, isBusy } from '../db/client.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './operation.ts'
+import { problemDetails } from './problem_details.ts'
 import {
   Problem,
   badBody,
@@ -20,7 +21,6 @@ import {
   internalError,
   noRoute,
   oldVersion,
-  problemDetails,
   unavailable,
   unsupportedEncoding,
 } from './problems.ts'

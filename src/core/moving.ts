@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What a mark says: since `since` refs of the project may have moved that its rows have not heard of. */
+export interface Mark {
+  readonly file: string
+  readonly projectId: number
+  /** The project had no commit before. */
+  readonly first: boolean
+  readonly since: Date
+}
+
+/**
+ * Which projects' refs are moving. Git goes first and the rows after, so a mark on disk stands before a ref moves: what a
+ * crash leaves between the two is found by it. One mark serves many moves, until it is swept.
+ */
+export interface Moving {
+  /**
+   * Call before refs of the project move, `first` when it has no commit yet; the mark is durable when it resolves. Call
+   * what it returns when the rows have heard, or will not.
+   */
+  begin(projectId: number, first: boolean): Promise<() => void>
+  /** The marks of this process of which no move is under way. Moves that begin from now on make marks of their own. */
+  take(): Mark[]
+  /** The marks on disk that this process does not hold: of others, and of those that died. */
+  others(): Promise<Mark[]>
+  /** Removes a mark, once the rows agree. */
+  remove(mark: Mark): Promise<void>
+}
+
+interface Entry {
+  readonly mark: Mark
+  readonly durable: Promise<void>
+  underWay: number
+}
+
+/** Keeps marks as empty files in `directory`, which it makes. */
+export function openMoving(directory: string): Moving {
+  const nonce = randomBytes(6).toString('hex')
+  const entries = new Map<string, Entry>()
+  /** Those that take no more moves, and wait for theirs to end. */
+  let closed: Entry[] = []
+  let round = 0
+  const entryOf = (projectId: number, first: boolean): Entry => {
+    const key = `${projectId}.${first ? 'first' : 'any'}`
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const file = join(directory, `${key}.${nonce}.${(round += 1)}`)
+    const mark = { file, projectId, first, since: new Date() }
+    const entry = { mark, durable: writeMark(directory, file), underWay: 0 }
+    entries.set(key, entry)
+    // One that could not be written is no mark.
+    entry.durable.catch(() => entries.delete(key))
+    return entry
+  }
+  return {
+    begin: async (projectId, first) => {
+      const entry = entryOf(projectId, first)
+      entry.underWay += 1
+      let over = false
+      const end = (): void => {
+        if (!over) entry.underWay -= 1
+        over = true
+      }
+      await entry.durable.catch((error: unknown) => {
+        end()
+        throw error
+      })
+      return end
+    },
+    take: () => {
+      const over = [...closed, ...entries.values()]
+      entries.clear()
+      closed = over.filter(({ underWay }) => underWay > 0)
+      return over.filter(({ underWay }) => underWay === 0).map(({ mark }) => mark)
+    },
+    others: async () => {
+      const names = await readdir(directory).catch(() => [])
+      const marks = await Promise.all(names.map((name) => readMark(directory, name)))
+      const mine = new Set([...closed, ...entries.values()].map(({ mark }) => mark.file))
+      return marks.filter((mark) => mark !== undefined).filter(({ file }) => !mine.has(file))
+    },
+    remove: ({ file }) => rm(file, { force: true }),
+  }
+}
+
+async function writeMark(directory: string, file: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const made = await open(file, 'wx', 0o600)
+  await made.close()
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readMark(directory: string, name: string): Promise<Mark | undefined> {
+  const [, id, kind] = /^(\d{1,15})\.(first|any)\.\w+\.\d+$/.exec(name) ?? []
+  if (id === undefined) return undefined
+  const file = join(directory, name)
+  const since = await stat(file).then(
+    ({ mtime }) => mtime,
+    () => undefined,
+  )
+  return since && { file, projectId: Number(id), first: kind === 'first', since }
+}

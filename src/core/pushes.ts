@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import { statement, type Slots } from '../db/statement.ts'
+import { pointHead } from '../git/head.ts'
+import type { RefMove } from '../git/refs.ts'
+import type { Instance } from '../instance.ts'
+import { repositoryPath } from './projects.ts'
+import { protectDefaultBranch } from './protected_branches.ts'
+
+const HEADS = 'refs/heads/'
+
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
+interface Place {
+  readonly id: number
+}
+
+const noteActivity = statement(
+  (p: Slots<{ id: number; at: Date; default_branch: string | null }>) => sql`
+    update projects
+       set last_activity_at = greatest(last_activity_at, ${p.at}::timestamptz),
+           default_branch = coalesce(${p.default_branch}, default_branch)
+     where id = ${p.id}`,
+)
+
+/**
+ * Runs `move`, which moves refs of the project, and then lets its rows hear of what moved. Everything that moves refs
+ * goes through here: commits by the interface, branches and tags, pushes. `first` says that the project has no commit yet.
+ * What has moved stays moved: when the rows cannot hear of it now, the reconciler tells them.
+ */
+export async function movingRefs<Result>(
+  tools: Tools,
+  project: Place,
+  first: boolean,
+  move: () => Promise<{ readonly result: Result; readonly moves: readonly RefMove[] }>,
+): Promise<Result> {
+  const end = await tools.moving.begin(project.id, first)
+  try {
+    const { result, moves } = await move()
+    // Not an error of the caller's: it is in git, durably, and a second try would write it twice.
+    await refsMoved(tools, project, moves, first).catch(() => {})
+    return result
+  } finally {
+    end()
+  }
+}
+
+async function refsMoved(
+  tools: Tools,
+  project: Place,
+  moves: readonly RefMove[],
+  first: boolean,
+): Promise<void> {
+  if (moves.length === 0) return
+  const born = moves.some(({ ref, from }) => from === undefined && ref.startsWith(HEADS))
+  const defaultBranch = born ? await settleDefaultBranch(tools, project, first) : undefined
+  await tools.db.run(noteActivity, {
+    id: project.id,
+    at: new Date(),
+    default_branch: defaultBranch ?? null,
+  })
+}
+
+/**
+ * The default branch, once there are branches: HEAD's, or where that does not exist one that does, which HEAD then names.
+ * With its first commit it is protected. Undefined while there are no branches.
+ */
+async function settleDefaultBranch(
+  { db, git, settings }: Tools,
+  { id }: Place,
+  first: boolean,
+): Promise<string | undefined> {
+  const repository = git.repository(repositoryPath(id))
+  return repository.locked(['HEAD'], async () => {
+    const head = await repository.defaultBranch()
+    const stands = head !== undefined && (await repository.ref(HEADS + head)) !== undefined
+    const branch = stands ? head : await firstBranch()
+    if (branch === undefined) return undefined
+    if (!stands) await pointHead(git.directory(repository.path), branch)
+    if (first || !stands) await protectDefaultBranch(db, settings, { id, default_branch: branch })
+    return branch
+  })
+
+  async function firstBranch(): Promise<string | undefined> {
+    const names = (await repository.refs(HEADS)).map(({ name }) => name.slice(HEADS.length))
+    return ['main', 'master'].find((name) => names.includes(name)) ?? names[0]
+  }
+}
+
+/** Brings the rows of a project in line with its refs. `since`: when refs may have begun to move unheard. */
+export async function reconcile(
+  tools: Tools,
+  project: Place,
+  { since, first }: { readonly since: Date; readonly first: boolean },
+): Promise<void> {
+  const repository = tools.git.repository(repositoryPath(project.id))
+  if (!(await repository.exists())) return
+  const refs = await repository.refs(HEADS)
+  if (refs.length === 0) return
+  const branch = await settleDefaultBranch(tools, project, first)
+  const newest = await repository.log({ all: true, skip: 0, limit: 1 })
+  const commit = newest[0] === undefined ? undefined : await repository.commit(newest[0])
+  const committed = (commit?.committer.date.seconds ?? 0) * 1000
+  // A date may lie in the future; activity does not.
+  const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
+  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null })
+}

@@ -1,0 +1,71 @@
+import type { Instance } from '../instance.ts'
+import { enqueue } from '../jobs/job.ts'
+import type { Mark } from './moving.ts'
+import { reconcile } from './pushes.ts'
+import { measureRepository } from './repositories.ts'
+
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
+
+/** Milliseconds between two rounds. */
+const ROUND = 60_000
+/** Milliseconds after which a mark that another process left is that of a dead one. */
+const ABANDONED = 5 * 60_000
+
+/**
+ * Tells the rows of every marked project what its refs are, and notes its size soon. `mine` are marks of this process
+ * that are done with; others are removed when they are old. Resolves to the marks that failed, with why.
+ */
+export async function reconcileMarked(
+  tools: Tools,
+  marks: readonly Mark[],
+  mine: boolean,
+): Promise<{ readonly mark: Mark; readonly error: unknown }[]> {
+  const failed: { mark: Mark; error: unknown }[] = []
+  for (const mark of marks)
+    try {
+      await reconcile(tools, { id: mark.projectId }, mark)
+      const payload = { project_id: mark.projectId }
+      await enqueue(tools.db, measureRepository, payload, `measure_repository ${mark.projectId}`)
+      if (mine || Date.now() - mark.since.getTime() > ABANDONED) await tools.moving.remove(mark)
+    } catch (error) {
+      failed.push({ mark, error })
+    }
+  return failed
+}
+
+export interface Reconciler {
+  /** Does a last round and stops. */
+  stop(): Promise<void>
+}
+
+type Say = (detail: object, text: string) => void
+
+/** Goes through what a crash may have left, then does a round every minute until stopped. Never throws. */
+export async function startReconciler(tools: Tools, say: Say): Promise<Reconciler> {
+  const run = async (
+    marks: () => Promise<readonly Mark[]> | readonly Mark[],
+    mine: boolean,
+  ): Promise<void> => {
+    try {
+      for (const { mark, error } of await reconcileMarked(tools, await marks(), mine))
+        say({ project_id: mark.projectId, err: error }, 'rows could not be brought in line with refs')
+    } catch (error) {
+      say({ err: error }, 'the marks of moving refs could not be read')
+    }
+  }
+  await run(() => tools.moving.others(), false)
+  let current: Promise<void> = Promise.resolve()
+  const round = async (): Promise<void> => {
+    await run(() => tools.moving.take(), true)
+    await run(() => tools.moving.others(), false)
+  }
+  const clock = setInterval(() => (current = current.then(round)), ROUND)
+  clock.unref()
+  return {
+    stop: async () => {
+      clearInterval(clock)
+      await current
+      await run(() => tools.moving.take(), true)
+    },
+  }
+}
