@@ -21,6 +21,7 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
 import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
+import { mountGit, type TransportOptions } from './transport/git_routes.ts'
 
 // The only place where things are constructed.
 
@@ -85,23 +86,26 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
 export type AppOptions = Partial<Omit<ServerOptions, 'logger'>> & {
   readonly log: FastifyBaseLogger
   readonly checkAnswers?: AnswerCheck
+  readonly transport?: TransportOptions
 }
 
 /** The HTTP server over an instance, not yet listening. `draining` makes readiness fail. */
 export function createApp(
   { instance, client }: Pick<Opened, 'instance' | 'client'>,
-  { log, checkAnswers, ...options }: AppOptions,
+  { log, checkAnswers, transport, ...options }: AppOptions,
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)
   const app = createServer({ logger: log, onAnswer: metrics.onAnswer, ...options })
+  const admit = createLimiter(instance.settings)
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,
     signIn: createSignIn(instance),
-    admit: createLimiter(instance.settings),
+    admit,
   })
+  mountGit(app, { instance, admit, ...transport })
   const { drain } = mountHealth(app, client, metrics)
   mountDocs(app, served, config)
   return { app, drain }

@@ -112,14 +112,21 @@ export class Spawner {
     }
   }
 
-  /** Starts a long-lived command with stdin and stdout on one socket. Throws GitError `spawn`, `gone`, `closed`. */
-  open(args: readonly string[], gitDirectory: string): Promise<GitProcess> {
+  /**
+   * Starts a long-lived command with stdin and stdout on one socket; it is ended after `timeoutMs`, never without.
+   * Throws GitError `spawn`, `gone`, `closed`.
+   */
+  open(
+    args: readonly string[],
+    gitDirectory: string,
+    { environment, timeoutMs = 0 }: Pick<RunOptions, 'environment' | 'timeoutMs'> = {},
+  ): Promise<GitProcess> {
     return this.#link.launch({
       binary: this.#options.binary,
       args: [...globalArguments(gitDirectory), ...args],
-      env: gitEnvironment(this.#options.path),
+      env: { ...gitEnvironment(this.#options.path), ...environment },
       input: true,
-      timeoutMs: 0,
+      timeoutMs,
     })
   }
 
