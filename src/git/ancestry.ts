@@ -28,20 +28,18 @@ export async function refsContaining(
     )
 }
 
-/** True when the history of commit `b` holds commit `a`. */
-export async function isAncestor(
+/** Those of the refs, by their full names, whose commits the history of `tip` holds; of all branches without `refs`. */
+export async function mergedInto(
   spawner: Spawner,
   gitDirectory: string,
-  [a, b]: readonly [string, string],
-): Promise<boolean> {
-  if (a === b) return true
-  try {
-    await spawner.run(['merge-base', '--is-ancestor', '--end-of-options', a, b], { gitDirectory })
-    return true
-  } catch (error) {
-    if (isGitError(error, 'exit') && error.code === 1) return false
-    throw error
-  }
+  tip: string,
+  refs: readonly string[],
+): Promise<Set<string>> {
+  if (!isSha(tip)) throw new TypeError('Only full hashes are looked for')
+  if (refs.length === 0) return new Set()
+  const args = ['for-each-ref', `--merged=${tip}`, '--format=%(refname)', ...refs]
+  const lines = (await spawner.run(args, { gitDirectory })).toString().split('\n')
+  return new Set(lines.filter((line) => line !== ''))
 }
 
 /** The best common ancestor of two commits; undefined when they have none. */

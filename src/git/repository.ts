@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
-import { isAncestor, mergeBase, refsContaining, type NamedRef } from './ancestry.ts'
+import { mergeBase, mergedInto, refsContaining, type NamedRef } from './ancestry.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
@@ -11,6 +11,8 @@ import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from '.
 import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
+import { sortedRefs, type RefOrder } from './ref_order.ts'
+import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
 import { writesAt, type Writes } from './writes.ts'
 
@@ -36,8 +38,10 @@ export interface Repository extends Writes {
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
   /** The branches, then the tags, in the order of their names, whose history holds the commit. */
   refsContaining(sha: string, kinds: 'all' | 'branch' | 'tag'): Promise<NamedRef[]>
-  /** True when the history of commit `b` holds commit `a`. */
-  isAncestor(a: string, b: string): Promise<boolean>
+  /** Those of the refs, by their full names or a directory of them, whose commits the history of the commit `tip` holds. */
+  mergedInto(tip: string, refs: readonly string[]): Promise<Set<string>>
+  /** The refs below `prefix`, such as `refs/tags/`, oldest commit or tag first, or in the order of versions. */
+  sortedRefs(prefix: string, by: RefOrder): Promise<Pick<Ref, 'name' | 'id'>[]>
   /** The best common ancestor of two commits; undefined when they have none. */
   mergeBase(a: string, b: string): Promise<string | undefined>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
@@ -72,7 +76,8 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     refsContaining: (sha, kinds) => refsContaining(room.spawner, gitDirectory, sha, kinds),
-    isAncestor: (a, b) => isAncestor(room.spawner, gitDirectory, [a, b]),
+    mergedInto: (tip, refs) => mergedInto(room.spawner, gitDirectory, tip, refs),
+    sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     mergeBase: (a, b) => mergeBase(room.spawner, gitDirectory, [a, b]),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
