@@ -66,7 +66,7 @@ export function commitBytes(commit: Commit): number {
 }
 
 /** Reads `Name <email> seconds offset` as git does: the email ends at the first `>`, the date starts after the last. */
-function parseSignature(line: string): Signature {
+export function parseSignature(line: string): Signature {
   const open = line.indexOf('<')
   const close = open === -1 ? -1 : line.indexOf('>', open)
   if (close === -1) return { name: '', email: '', date: noDate }

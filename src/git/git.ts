@@ -6,11 +6,15 @@ import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
 import { Walks, type Order } from './log.ts'
 import { GitError } from './errors.ts'
+import { Locks } from './locks.ts'
 import { isRepositoryPath } from './names.ts'
+import { PackedRefsReader } from './packed_refs.ts'
 import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
 import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { Spawner } from './spawner.ts'
+import { TreeReader } from './tree.ts'
+import type { Writing } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -54,6 +58,7 @@ export interface Git {
 }
 
 const statsEntries = 100_000
+const lockWaitMs = 60_000
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
 export function openGit(options: GitOptions): Git {
@@ -102,19 +107,29 @@ function openRoom(
     sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
   })
   const stats = new LRUCache<string, Stats>({ max: statsEntries })
+  const objects = new Pool(catFile, budget, open)
+  const writing: Writing = {
+    objects,
+    trees: new TreeReader(objects),
+    packed: new PackedRefsReader(),
+    locks: new Locks(lockWaitMs),
+    touched: () => undefined,
+  }
   const room: Room = {
     spawner,
-    objects: new Pool(catFile, budget, open),
+    objects,
     diffs: new Pool(diffTree, budget, open),
     patches: new Pool(patchTree, budget, open),
     walks: new Walks((args, run) => spawner.run(args, run), orders),
     commits,
     stats,
+    writing,
   }
   const forget = (gitDirectory: string): void => {
     for (const cache of [orders, commits, stats]) {
       for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
     }
+    writing.trees.forget(gitDirectory)
     room.objects.recycle(gitDirectory)
     room.diffs.recycle(gitDirectory)
     room.patches.recycle(gitDirectory)

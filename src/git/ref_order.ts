@@ -13,7 +13,13 @@ export async function sortedRefs(
   prefix: string,
   by: RefOrder,
 ): Promise<Pick<Ref, 'name' | 'id'>[]> {
-  const args = ['for-each-ref', '--sort=refname', `--sort=${keys[by]}`, '--format=%(objectname) %(refname)', prefix]
+  const args = [
+    'for-each-ref',
+    '--sort=refname',
+    `--sort=${keys[by]}`,
+    '--format=%(objectname) %(refname)',
+    prefix,
+  ]
   const lines = (await spawner.run(args, { gitDirectory })).toString().split('\n')
   return lines.filter((line) => line !== '').map((line) => ({ id: line.slice(0, 40), name: line.slice(41) }))
 }

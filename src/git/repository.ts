@@ -14,7 +14,7 @@ import type { Pool } from './pool.ts'
 import { sortedRefs, type RefOrder } from './ref_order.ts'
 import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
-import { writesAt, type Writes } from './writes.ts'
+import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Writes {
@@ -59,6 +59,7 @@ export interface Room {
   readonly walks: Walks
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  readonly writing: Writing
 }
 
 /** The handle of the repository in `gitDirectory`, an absolute path that the caller has validated. */
@@ -81,7 +82,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     mergeBase: (a, b) => mergeBase(room.spawner, gitDirectory, [a, b]),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     log: (query) => room.walks.page(gitDirectory, query),
-    ...writesAt(),
+    ...writesAt(room.writing, path, gitDirectory),
   }
 }
 

@@ -1,9 +1,25 @@
+import { join } from 'node:path'
+import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
+import { applyChanges, type Change } from './changes.ts'
+import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
-import type { Change } from './changes.ts'
+import type { Locks } from './locks.ts'
 import type { MergeResult, PickQuestion } from './merge.ts'
-import type { NewCommit, NewTag, Tag } from './objects.ts'
-import type { Ref, RefMove } from './refs.ts'
-import type { Blob, Entry, EntryQuery } from './tree.ts'
+import { storeObjects } from './object_store.ts'
+import {
+  commitObject,
+  findTag,
+  readType,
+  tagObject,
+  type NewCommit,
+  type NewTag,
+  type Tag,
+} from './objects.ts'
+import type { PackedRefsReader } from './packed_refs.ts'
+import type { Pool } from './pool.ts'
+import { checkMoves, moveAll } from './ref_moves.ts'
+import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import type { Blob, Entry, EntryQuery, TreeLine, TreeReader } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
 export interface Writes {
@@ -53,24 +69,125 @@ export interface Writes {
   mergeTrees(ours: string, theirs: string, dryRun?: boolean): Promise<MergeResult>
 }
 
+/** What the writing side of a room is made of; one for all its repositories. */
+export interface Writing {
+  readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
+  readonly trees: TreeReader
+  readonly packed: PackedRefsReader
+  readonly locks: Locks
+  /** Told after refs have moved, with the repository's path below the root. */
+  readonly touched: (path: string) => void
+}
+
 /** The writing side of the repository in `gitDirectory`. */
-export function writesAt(): Writes {
-  const later = (): Promise<never> => Promise.reject(new GitError('refused', 'This is not built yet'))
+export function writesAt(writing: Writing, path: string, gitDirectory: string): Writes {
+  const { trees } = writing
   return {
-    ref: later,
-    refs: later,
-    tag: later,
-    locked: later,
-    moveRefs: later,
-    entry: later,
-    entries: later,
-    blob: later,
-    writeTree: later,
-    writeCommit: later,
-    writeChanges: later,
-    writeTag: later,
-    pick: later,
-    revert: later,
-    mergeTrees: later,
+    ...refsAt(writing, path, gitDirectory),
+    ...objectsAt(writing, gitDirectory),
+    entry: (treeish, at) => trees.entry(gitDirectory, treeish, at),
+    entries: (treeish, query) => trees.entries(gitDirectory, treeish, query),
+    blob: (id) => trees.blob(gitDirectory, id),
+    ...mergesAt(),
   }
+}
+
+function refsAt(
+  writing: Writing,
+  path: string,
+  gitDirectory: string,
+): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
+  const { objects, packed, locks } = writing
+  const locked: Writes['locked'] = (names, work) => {
+    const keys = names.map((name) => `${gitDirectory}\0${name}`)
+    return locks.hold(keys, work)
+  }
+  return {
+    ref: async (name) => (isFullRefName(name) ? readRef(packed, gitDirectory, name) : undefined),
+    refs: (prefix) => listRefs(writing, gitDirectory, prefix),
+    tag: (id) => findTag(objects, gitDirectory, id),
+    locked,
+    moveRefs: async (moves) => {
+      checkMoves(moves)
+      await checkTargets(objects, gitDirectory, moves)
+      const moving = { packed, removeDeadLock: () => Promise.resolve(false) }
+      await moveAll(moving, gitDirectory, moves)
+      writing.touched(path)
+    },
+  }
+}
+
+function objectsAt(
+  { objects, trees }: Writing,
+  gitDirectory: string,
+): Pick<Writes, 'writeTree' | 'writeCommit' | 'writeChanges' | 'writeTag'> {
+  const store = join(gitDirectory, 'objects')
+  const read = (tree: string): Promise<readonly TreeLine[]> => trees.lines(gitDirectory, tree)
+  const drafted = async (base: string | undefined, changes: readonly Change[]): Promise<Drafted> => {
+    const root = base === undefined ? undefined : await trees.root(gitDirectory, base)
+    if (base !== undefined && root === undefined) throw new GitError('gone', `There is no commit ${base}`)
+    return applyChanges(root, changes, read)
+  }
+  return {
+    writeTree: async (base, changes) => {
+      const { tree, objects: made } = await drafted(base, changes)
+      await storeObjects(store, made)
+      return tree
+    },
+    writeCommit: async (commit) => {
+      const object = await commitObject(commit)
+      await storeObjects(store, [object])
+      return object.id
+    },
+    writeChanges: async (base, changes, commit) => {
+      const { tree, objects: made } = await drafted(base, changes)
+      const object = await commitObject({ ...commit, tree })
+      await storeObjects(store, [...made, object])
+      return { commit: object.id, tree }
+    },
+    writeTag: async (tag) => {
+      const target = await objects.ask(gitDirectory, { command: 'info', object: tag.object })
+      if (target === undefined) throw new GitError('gone', `There is no object ${tag.object}`)
+      const object = await tagObject(tag, readType(target.type))
+      await storeObjects(store, [object])
+      return object.id
+    },
+  }
+}
+
+function mergesAt(): Pick<Writes, 'pick' | 'revert' | 'mergeTrees'> {
+  const later = (): Promise<never> => Promise.reject(new GitError('refused', 'This is not built yet'))
+  return { pick: later, revert: later, mergeTrees: later }
+}
+
+/** Refs point at objects that are there, and branches at commits. */
+async function checkTargets(
+  objects: Writing['objects'],
+  gitDirectory: string,
+  moves: readonly RefMove[],
+): Promise<void> {
+  await Promise.all(
+    moves.map(async ({ ref, to }) => {
+      if (to === undefined) return
+      const found = await objects.ask(gitDirectory, { command: 'info', object: to })
+      const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
+      if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)
+    }),
+  )
+}
+
+async function listRefs({ packed, objects }: Writing, gitDirectory: string, prefix: string): Promise<Ref[]> {
+  if (!prefix.endsWith('/') || !isFullRefName(`${prefix}x`))
+    throw new TypeError('Refs are listed by directory')
+  const found = await readRefs(packed, gitDirectory, prefix)
+  return Promise.all(
+    found.map(async ([name, id]) => {
+      // A branch is never anything but a commit.
+      const isBranch = name.startsWith('refs/heads/')
+      const commit = isBranch
+        ? id
+        : (await objects.ask(gitDirectory, { command: 'info', object: `${id}^{commit}` }))?.id
+      return { name, id, commit }
+    }),
+  )
 }

@@ -33,7 +33,9 @@ export const listBranches = operation({
   first: code,
   params: t.Object(
     {
-      search: t.Optional(t.String({ description: 'Part of the name; `^` before its beginning, `$` after its end' })),
+      search: t.Optional(
+        t.String({ description: 'Part of the name; `^` before its beginning, `$` after its end' }),
+      ),
       regex: t.Optional(t.String({ description: 'A regular expression that finds the name' })),
       sort: t.Optional(oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' })),
     },
@@ -54,7 +56,8 @@ export const listBranches = operation({
 })
 
 async function sorted(repository: Repository, sort: string): Promise<Found[]> {
-  const refs = sort === 'name_asc' ? await repository.refs(HEADS) : await repository.sortedRefs(HEADS, 'updated')
+  const refs =
+    sort === 'name_asc' ? await repository.refs(HEADS) : await repository.sortedRefs(HEADS, 'updated')
   const found = refs.map(({ name, id }) => ({ name: name.slice(HEADS.length), id }))
   return sort === 'updated_desc' ? found.toReversed() : found
 }
@@ -76,7 +79,8 @@ async function filtered(
     regex,
   ).catch((error: unknown) => {
     // 2201B: no regular expression. 57014: it took too long. 54001, 53400: too complex.
-    if (error instanceof Error && 'code' in error && /^(2201B|57014|54|53)/.test(String(error.code))) throw badRegex()
+    if (error instanceof Error && 'code' in error && /^(2201B|57014|54|53)/.test(String(error.code)))
+      throw badRegex()
     throw error
   })
   const kept = new Set(names)
@@ -85,7 +89,8 @@ async function filtered(
 
 /** What is told of branches beside their names, asked for all of them at once. */
 async function rowsOf({ db, project, repository }: Here, some: readonly Found[]): Promise<BranchRow[]> {
-  const tip = project.default_branch === null ? undefined : await repository.ref(HEADS + project.default_branch)
+  const tip =
+    project.default_branch === null ? undefined : await repository.ref(HEADS + project.default_branch)
   const [ruleOf, merged, commits] = await Promise.all([
     pushRules(db, project),
     tip === undefined

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import { open, rename, unlink, utimes, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { hasCode, makeDirectory, syncDirectory, temporaryName, writeNew } from './durable.ts'
+import { GitError } from './errors.ts'
+import { compress, type NewObject, type ObjectType } from './objects.ts'
+
+/** Objects up to this many are stored as a file each, more as one pack. */
+const looseObjects = 10
+const largestPack = 2 ** 31 - 1
+const writesAtOnce = 4
+const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
+const fileMode = 0o444
+
+/**
+ * Stores objects below `objectDirectory`. When it returns their bytes and names are durable. One that has a file
+ * already is not written again but given the present as its time, and one that is only in a pack gets a file: of an
+ * object that nothing reaches clean-up looks at the age, and what was asked for here is never about to go.
+ */
+export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
+  if (distinct.length > looseObjects) {
+    await storePack(join(objectDirectory, 'pack'), distinct)
+    return
+  }
+  const directories = new Set<string>()
+  await inTurns(distinct, async (object) => {
+    directories.add(dirname(await storeLoose(objectDirectory, object, true)))
+  })
+  await Promise.all([...directories].map(syncDirectory))
+}
+
+/** Stores objects as files without making them durable, for processes that read them while they last. */
+export async function storePassing(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  await inTurns(objects, (object) => storeLoose(objectDirectory, object, false))
+}
+
+/** The file of an object that has one of its own. */
+export function looseFile(objectDirectory: string, id: string): string {
+  return join(objectDirectory, id.slice(0, 2), id.slice(2))
+}
+
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const rest = items.values()
+  const run = async (): Promise<void> => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(writesAtOnce, items.length) }, run))
+}
+
+async function storeLoose(objectDirectory: string, object: NewObject, durable: boolean): Promise<string> {
+  const file = looseFile(objectDirectory, object.id)
+  if (await freshen(file)) return file
+  const head = Buffer.from(`${object.type} ${object.body.length}\0`)
+  const bytes = await compress(Buffer.concat([head, object.body]))
+  const temporary = join(dirname(file), temporaryName('tmp_obj'))
+  const write = (): Promise<void> =>
+    durable ? writeNew(temporary, bytes, fileMode) : writePassing(temporary, bytes)
+  try {
+    await write()
+  } catch (error) {
+    // The directory was never there, or maintenance has just removed it because it was empty.
+    if (!hasCode(error, 'ENOENT')) throw error
+    await makeDirectory(dirname(file))
+    await write()
+  }
+  await place(temporary, file)
+  return file
+}
+
+async function writePassing(file: string, bytes: Buffer): Promise<void> {
+  const handle = await open(file, 'wx', fileMode)
+  try {
+    await handle.writeFile(bytes)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Gives a file the present as its time; false when there is none. */
+async function freshen(file: string): Promise<boolean> {
+  const now = new Date()
+  try {
+    await utimes(file, now, now)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+async function place(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    await unlink(from).catch(() => undefined)
+    throw error
+  }
+}
+
+interface Packed {
+  readonly id: string
+  readonly offset: number
+  readonly crc: number
+}
+
+async function storePack(packDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const temporary = join(packDirectory, temporaryName('tmp_pack'))
+  const handle = await openIn(packDirectory, temporary)
+  let trailer: Buffer
+  const packed: Packed[] = []
+  try {
+    trailer = await writePack(handle, objects, packed)
+    await handle.sync()
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined)
+    throw error
+  } finally {
+    await handle.close()
+  }
+  const index = join(packDirectory, temporaryName('tmp_idx'))
+  await writeNew(index, indexBytes(packed, trailer), fileMode)
+  const name = join(packDirectory, `pack-${trailer.toString('hex')}`)
+  // git looks for indexes: the pack must be there before its own.
+  await place(temporary, `${name}.pack`)
+  await place(index, `${name}.idx`)
+  await syncDirectory(packDirectory)
+}
+
+async function openIn(directory: string, file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', fileMode)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    await makeDirectory(directory)
+    return open(file, 'wx', fileMode)
+  }
+}
+
+async function writePack(
+  handle: FileHandle,
+  objects: readonly NewObject[],
+  packed: Packed[],
+): Promise<Buffer> {
+  const hash = createHash('sha1')
+  let unwritten: Buffer[] = []
+  let offset = 0
+  let waiting = 0
+  const put = (bytes: Buffer): void => {
+    hash.update(bytes)
+    unwritten.push(bytes)
+    offset += bytes.length
+    waiting += bytes.length
+  }
+  const flush = async (): Promise<void> => {
+    await handle.writeFile(Buffer.concat(unwritten))
+    unwritten = []
+    waiting = 0
+  }
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0')
+  header.writeUInt32BE(objects.length, 8)
+  put(header)
+  for (const { id, type, body } of objects) {
+    const [head, compressed] = [entryHead(type, body.length), await compress(body)]
+    if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
+    packed.push({ id, offset, crc: crc32(compressed, crc32(head)) })
+    put(head)
+    put(compressed)
+    if (waiting > 1024 * 1024) await flush()
+  }
+  const trailer = hash.digest()
+  unwritten.push(trailer)
+  await flush()
+  return trailer
+}
+
+/** Type and size as a pack's entry starts: four bits of the size, then seven at a time. */
+function entryHead(type: ObjectType, size: number): Buffer {
+  const bytes = [(typeNumbers[type] << 4) | (size & 15)]
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes.push((bytes.pop() ?? 0) | 128, rest & 127)
+  }
+  return Buffer.from(bytes)
+}
+
+/** The second version of a pack's index. */
+function indexBytes(packed: readonly Packed[], trailer: Buffer): Buffer {
+  const sorted = packed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const count = sorted.length
+  const bytes = Buffer.alloc(8 + 1024 + count * 28 + 40)
+  bytes.write('\xfftOc\0\0\0\x02', 'latin1')
+  for (const { id } of sorted) {
+    const slot = 8 + 4 * Number.parseInt(id.slice(0, 2), 16)
+    bytes.writeUInt32BE(bytes.readUInt32BE(slot) + 1, slot)
+  }
+  for (let slot = 12; slot < 8 + 1024; slot += 4) {
+    bytes.writeUInt32BE(bytes.readUInt32BE(slot) + bytes.readUInt32BE(slot - 4), slot)
+  }
+  const [ids, crcs, offsets] = [1032, 1032 + 20 * count, 1032 + 24 * count]
+  for (const [index, { id, offset, crc }] of sorted.entries()) {
+    bytes.write(id, ids + 20 * index, 'hex')
+    bytes.writeUInt32BE(crc, crcs + 4 * index)
+    bytes.writeUInt32BE(offset, offsets + 4 * index)
+  }
+  trailer.copy(bytes, bytes.length - 40)
+  createHash('sha1')
+    .update(bytes.subarray(0, -20))
+    .digest()
+    .copy(bytes, bytes.length - 20)
+  return bytes
+}
