@@ -79,6 +79,7 @@ const GOOD: Readonly<Record<string, string>> = {
   plan_name: 'default',
   project_id: '1',
   state: 'success',
+  ref: 'main',
 }
 
 const parentOf = (op: NamedOperation): keyof typeof parents =>

@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
 import * as commitDiffs from './commit_diffs/operations.ts'
 import * as commitSignatures from './commit_signatures/operations.ts'
@@ -10,6 +11,7 @@ import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as statuses from './statuses/operations.ts'
+import * as tags from './tags/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -17,6 +19,8 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   commit_diffs: commitDiffs,
   commit_signatures: commitSignatures,
   statuses,
+  branches,
+  tags,
   protected_branches: protectedBranches,
   namespaces,
   project_aliases: projectAliases,

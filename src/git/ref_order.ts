@@ -2,9 +2,13 @@ import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
 
 /** `updated` is the date of an annotated tag, else of the commit; `version` reads numbers in names as numbers. */
-export type RefOrder = 'updated' | 'version'
+export type RefOrder = 'name' | 'updated' | 'version'
 
-const keys: Readonly<Record<RefOrder, string>> = { updated: 'creatordate', version: 'version:refname' }
+const keys: Readonly<Record<RefOrder, string>> = {
+  name: 'refname',
+  updated: 'creatordate',
+  version: 'version:refname',
+}
 
 /** The refs below `prefix` in that order, and where it says nothing by name. Throws GitError when git fails. */
 export async function sortedRefs(

@@ -64,6 +64,8 @@ export const unsupportedEncoding = (): Problem => error(415, 'Compressed request
 export const requestTimeout = (): Problem => error(408, '408 Request Timeout', { connection: 'close' })
 export const noRoute = (): Problem => error(404, '404 Not Found')
 export const methodNotAllowed = (allow: string): Problem => error(405, '405 Not Allowed', { allow })
+/** The record is of a kind that this method does nothing to; the text is the operation's own. */
+export const rejected = (text: string): Problem => message(405, text)
 export const oldVersion = (): Problem => error(410, 'API V3 is no longer supported. Use API V4 instead.')
 export const noKeyset = (): Problem =>
   error(405, 'Keyset pagination is not yet available for this type of request')

@@ -1,0 +1,48 @@
+import type { Signature } from '../git/commit.ts'
+import { isRefName, isSha } from '../git/names.ts'
+import type { RefMove } from '../git/refs.ts'
+import type { Repository } from '../git/repository.ts'
+import type { Instance } from '../instance.ts'
+import { movingRefs } from './pushes.ts'
+
+/** What refs are moved with: the context of an operation that has a repository. */
+export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
+  readonly project: { readonly id: number }
+  readonly repository: Repository
+  readonly stillMatches: () => Promise<void>
+}
+
+/**
+ * Moves refs that nobody else can move meanwhile: `work` gets what they hold and says where they go. The moves that were
+ * made. Throws what `work` throws, and GitError `moved` or `refused` like `moveRefs`.
+ */
+export function moveNamed(
+  writing: Writing,
+  refs: readonly string[],
+  work: (held: ReadonlyMap<string, string | undefined>) => Promise<readonly RefMove[]>,
+): Promise<readonly RefMove[]> {
+  const { repository, project } = writing
+  return movingRefs(writing, project, false, () =>
+    repository.locked(refs, async () => {
+      await writing.stillMatches()
+      const ids = await Promise.all(refs.map((ref) => repository.ref(ref)))
+      const moves = await work(new Map(refs.map((ref, i) => [ref, ids[i]])))
+      if (moves.length > 0) await repository.moveRefs(moves)
+      return { result: moves, moves }
+    }),
+  )
+}
+
+/** Whether a ref may be made under this name: what reads as a hash, or as another kind of ref, would be taken for it. */
+export const isFreeName = (name: string): boolean =>
+  isRefName(name) &&
+  name !== 'HEAD' &&
+  !isSha(name.toLowerCase()) &&
+  !/^refs\/(heads|tags|remotes)\//.test(name)
+
+/** A signature of now. What git cannot hold in one is left out. */
+export function signatureOf(person: { name: string; email: string }, now: Date): Signature {
+  const clean = (text: string): string => text.replaceAll(/[<>\n\r\0]/g, '').trim()
+  const date = { seconds: Math.floor(now.getTime() / 1000), offset: '+0000' }
+  return { name: clean(person.name) || 'Unknown', email: clean(person.email), date }
+}
