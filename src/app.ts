@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createLimiter } from './access/limits.ts'
-import { openVault } from './access/secrets.ts'
+import { checkSecret, openVault } from './access/secrets.ts'
 import { createSignIn } from './access/sign_in.ts'
 import { operations } from './areas/index.ts'
 import type { Config } from './config.ts'
@@ -12,8 +12,10 @@ import { openMoving } from './core/moving.ts'
 import { measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import type { Client } from './db/client.ts'
+import { isAway } from './db/errors.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
+import { isGitAway } from './git/errors.ts'
 import { openGit } from './git/git.ts'
 import type { AnswerCheck } from './http/answers.ts'
 import { mount } from './http/dispatch.ts'
@@ -63,6 +65,7 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
   if (applied.length > 0) log.info({ applied }, 'the database was brought up to date')
   await migrateQueue(client)
   const [settings, vault] = await Promise.all([openSettings(client), openVault(config.secretFile)])
+  await checkSecret(client, vault, config.secretFile)
   const root = join(config.dataDir, 'repositories')
   await mkdir(root, { recursive: true, mode: 0o700 })
   const git = openGit({ root, path: config.path, log: (event) => log.warn(event, 'git') })
@@ -96,17 +99,24 @@ export function createApp(
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)
-  const app = createServer({ logger: log, onAnswer: metrics.onAnswer, ...options })
+  const app = createServer({
+    logger: log,
+    onAnswer: metrics.onAnswer,
+    trustProxy: config.trustedProxies,
+    isAway: (error) => isAway(error) || isGitAway(error),
+    ...options,
+  })
   const admit = createLimiter(instance.settings)
+  const signIn = createSignIn(instance)
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,
-    signIn: createSignIn(instance),
+    signIn,
     admit,
   })
   mountGit(app, { instance, admit, ...transport })
-  const { drain } = mountHealth(app, client, metrics)
+  const { drain } = mountHealth(app, { client, metrics, config, signIn })
   mountDocs(app, served, config)
   return { app, drain }
 }

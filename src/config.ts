@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,6 +10,8 @@ export interface Config {
   readonly url: string
   /** The host name in `url`. */
   readonly hostname: string
+  /** Proxies whose word on the caller's address is believed. */
+  readonly trustedProxies: readonly string[]
   readonly dataDir: string
   /** Undefined: run the PostgreSQL inside. */
   readonly databaseUrl: string | undefined
@@ -36,6 +39,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GUILDHALL_HOST: 'the address to listen on; 127.0.0.1, this machine only',
   GUILDHALL_PORT: 'the port to listen on; 8080',
   GUILDHALL_URL: 'what the outside calls the server; http://localhost:8080',
+  GUILDHALL_TRUSTED_PROXIES: 'addresses and ranges whose X-Forwarded-For is believed, with commas; none',
   GUILDHALL_ROOT_TOKEN: "the administrator's token, instead of one made at the first start",
   GUILDHALL_SECRET_FILE: 'the key of what is kept encrypted; secret in the data directory',
   GUILDHALL_TIER: 'ultimate, premium or free',
@@ -69,6 +73,7 @@ export function readConfig(env: Environment = process.env): Config {
     port,
     url,
     hostname: new URL(url).hostname,
+    trustedProxies: readProxies(value('GUILDHALL_TRUSTED_PROXIES')),
     dataDir,
     databaseUrl: readDatabaseUrl(value('DATABASE_URL')),
     pgBinDir: readFolder('PG_BIN_DIR', value('PG_BIN_DIR')),
@@ -110,6 +115,17 @@ function readUrl(given: string | undefined, host: string, port: number): string 
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw wrong('GUILDHALL_URL', given, 'an http or https address such as https://git.example.com')
   return given.replace(/\/+$/, '')
+}
+
+function readProxies(given: string | undefined): string[] {
+  const ranges = (given ?? '').split(',').flatMap((part) => part.trim() || [])
+  for (const range of ranges) {
+    const [address = '', bits = '0', ...rest] = range.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most)
+      throw wrong('GUILDHALL_TRUSTED_PROXIES', given, 'addresses and ranges such as 10.0.0.1, 10.1.0.0/16')
+  }
+  return ranges
 }
 
 function readDatabaseUrl(given: string | undefined): string | undefined {

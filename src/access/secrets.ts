@@ -1,12 +1,33 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { statement, type Slots } from '../db/statement.ts'
 
 /** Keeps what must be shown again (runner tokens, trigger tokens): encrypted, readable with the instance's secret. */
 export interface Vault {
   readonly seal: (text: string) => Buffer
   /** Throws when the bytes were sealed with another secret. */
   readonly open: (sealed: Buffer) => string
+}
+
+const keepSealed = statement(
+  (p: Slots<{ sealed: Buffer }>) =>
+    sql`insert into secret_check (sealed) values (${p.sealed}) on conflict do nothing`,
+)
+const readSealed = statement(() => sql<{ sealed: Buffer }>`select sealed from secret_check`)
+
+/** Throws when the database was used with another secret than the one in `file`: nothing sealed there could be read. */
+export async function checkSecret(db: Db, vault: Vault, file: string): Promise<void> {
+  const known = await db.one(readSealed, {})
+  if (known === undefined) return void (await db.run(keepSealed, { sealed: vault.seal('guildhall') }))
+  try {
+    vault.open(known.sealed)
+  } catch (error) {
+    const text = `GUILDHALL_SECRET_FILE: ${file} is not the secret that this database was used with; put the old file back`
+    throw new Error(text, { cause: error })
+  }
 }
 
 const NONCE = 12

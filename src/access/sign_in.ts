@@ -218,5 +218,8 @@ function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
   return given
 }
 
-const bearer = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : /^bearer +(.*)$/i.exec(authorization)?.[1]
+/** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */
+function bearer(authorization = ''): string | undefined {
+  const found = /^bearer(?:\s+(.*))?$/i.exec(authorization)
+  return found === null ? undefined : (found[1] ?? '')
+}

@@ -11,6 +11,7 @@ import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as statuses from './statuses/operations.ts'
+import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
@@ -21,6 +22,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   statuses,
   branches,
   tags,
+  submodules,
   protected_branches: protectedBranches,
   namespaces,
   project_aliases: projectAliases,

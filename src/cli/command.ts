@@ -2,7 +2,7 @@ import { Help, type Command } from 'commander'
 import { pino, type Logger } from 'pino'
 import { openInstance, type Opened } from '../app.ts'
 import { readConfig, type Config, type LogLevel } from '../config.ts'
-import { isAway } from '../db/client.ts'
+import { isAway } from '../db/errors.ts'
 import { openProgress, type Progress } from './progress.ts'
 
 /** What the instance refuses, told on one line; the exit status is 1. */

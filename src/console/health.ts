@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
+import type { Visit, Visitor } from '../http/dispatch.ts'
+import { emptyTree } from '../http/forms.ts'
 import { noRoute } from '../http/problems.ts'
 
 export interface Metrics {
@@ -39,17 +42,34 @@ export function createMetrics(client: Client): Metrics {
   }
 }
 
+interface HealthOptions {
+  readonly client: Client
+  readonly metrics: Metrics
+  readonly config: Config
+  readonly signIn: (visit: Visit) => Promise<Visitor>
+}
+
 const ping = statement(() => sql`select 1`)
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
-/** Metrics are for the machine itself. A proxy on the same machine adds a header, and what it passes on stays out. */
-const isLocal = (request: FastifyRequest): boolean =>
-  LOOPBACK.has(request.ip) &&
-  request.headers['x-forwarded-for'] === undefined &&
-  request.headers.forwarded === undefined
+/** Metrics are for the machine itself, and for administrators: on the same machine a proxy may stand before the world. */
+const mayWatch = async (
+  request: FastifyRequest,
+  { config, signIn }: Pick<HealthOptions, 'config' | 'signIn'>,
+): Promise<boolean> => {
+  const { headers, method, ip, socket } = request
+  const local = LOOPBACK.has(socket.remoteAddress ?? '')
+  const proxied = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  if (local && !proxied && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(config.hostname)) return true
+  const { actor } = await signIn({ method, headers, sent: emptyTree(), ip, along: undefined })
+  return actor?.admin === true
+}
 
 /** Liveness, readiness and metrics. After `drain` the server says that it is not ready. */
-export function mountHealth(app: FastifyInstance, client: Client, metrics: Metrics): { drain: () => void } {
+export function mountHealth(
+  app: FastifyInstance,
+  { client, metrics, ...who }: HealthOptions,
+): { drain: () => void } {
   let draining = false
   app.get('/-/liveness', async (_request, reply) =>
     reply.type('application/json').send(Buffer.from('{"status":"ok"}')),
@@ -63,7 +83,7 @@ export function mountHealth(app: FastifyInstance, client: Client, metrics: Metri
       .send(Buffer.from(JSON.stringify({ status: draining ? 'draining' : database ? 'ok' : 'failed' })))
   })
   app.get('/-/metrics', async (request, reply) => {
-    if (!isLocal(request)) throw noRoute()
+    if (!(await mayWatch(request, who))) throw noRoute()
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
   return {

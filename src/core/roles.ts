@@ -38,12 +38,15 @@ export const roleInProject = (
    where g.access_level <> ${sql.lit(ROLES.minimal_access)}
      and (g.namespace_id = any(${line}) or g.project_id = ${project}))`
 
-/** Whether `held` lets into anything below the namespace `id`: that shows the namespace too. */
+/** Whether `held` lets into anything below the namespace `id`, and nothing on the way denies: that shows the namespace too. */
 export const belongsBelow = (held: Sql<unknown>, id: Sql<unknown>): Sql<boolean> => sql`exists (
   select from ${held} g
     left join projects gp on gp.id = g.project_id
     join namespaces gn on gn.id = coalesce(g.namespace_id, gp.namespace_id)
-   where g.access_level >= ${sql.lit(ROLES.guest)} and gn.traversal_ids @> array[${id}])`
+   where g.access_level >= ${sql.lit(ROLES.guest)} and gn.traversal_ids @> array[${id}]
+     and not exists (select from ${held} z
+                      where z.access_level = 0
+                        and (z.namespace_id = any(gn.traversal_ids) or z.project_id = g.project_id)))`
 
 /**
  * The namespaces from `id` down, one id each. Fenced: PostgreSQL takes an array that holds an unknown id for common,

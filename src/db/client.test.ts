@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { test } from 'node:test'
+import { createServer, connect, type Socket } from 'node:net'
+import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { createClient, isAway } from './client.ts'
+import { createTestDatabase } from '../../test/support/database.ts'
+import { createClient } from './client.ts'
+import { isAway } from './errors.ts'
 import { statement } from './statement.ts'
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
 
 const reason = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -21,4 +30,59 @@ test('a database whose socket is not there is away', async () => {
 
 test('a file that is not there does not make the database away', async () => {
   assert.equal(isAway(await reason(readFile('/nonexistent'))), false)
+})
+
+/** The database behind a door that can freeze: what comes then waits until it thaws. */
+async function freezer(): Promise<{ url: string; freeze: (yes: boolean) => void; close: () => void }> {
+  const to = new URL(database.url.replace('@/', '@local/'))
+  const path = `${to.searchParams.get('host')}/.s.PGSQL.${to.searchParams.get('port')}`
+  const sockets = new Set<Socket>()
+  const server = createServer((from) => {
+    const behind = connect(path)
+    for (const socket of [from, behind]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => [from, behind].forEach((each) => each.destroy()))
+    }
+    from.pipe(behind).pipe(from)
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return {
+    url: `postgres://${to.username}@127.0.0.1:${port}${to.pathname}`,
+    freeze: (yes) => sockets.forEach((socket) => (yes ? socket.pause() : socket.resume())),
+    close: () => {
+      sockets.forEach((socket) => socket.destroy())
+      server.close()
+    },
+  }
+}
+
+test('a database that hangs is given up as away on both lanes and in transactions, and serves again when it thaws', async () => {
+  const door = await freezer()
+  const client = createClient(
+    { connectionString: door.url },
+    { deadlines: { point: 100, statement: 100 }, poolSize: 2 },
+  )
+  const one = statement(() => sql<{ n: number }>`select 1 as n`)
+  const all = (): Promise<unknown>[] => [
+    client.one(one, {}),
+    client.rows(one, {}),
+    client.transaction((tx) => tx.rows(one, {})),
+  ]
+  await Promise.all(all())
+  door.freeze(true)
+  for (const error of await Promise.all(all().map(reason))) assert.equal(isAway(error), true, String(error))
+  door.freeze(false)
+  await Promise.all(all())
+  await client.close()
+  door.close()
+})
+
+test('a statement that the database ends for taking too long does not make the database away', async () => {
+  const client = createClient({ connectionString: database.url }, { deadlines: { point: 50, statement: 50 } })
+  const slow = statement(() => sql`select pg_sleep(10)`)
+  assert.equal(isAway(await reason(client.rows(slow, {}))), false)
+  assert.equal(isAway(await reason(client.one(slow, {}))), false)
+  await client.close()
 })

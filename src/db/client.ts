@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isHanging } from './errors.ts'
 import type { Statement } from './statement.ts'
 
 /** Runs statements. Outside a transaction each call stands alone and is durable when it resolves. */
@@ -43,30 +44,31 @@ export interface ClientOptions {
   readonly poolSize?: number
   /** Switches the fast lane off: every statement takes a connection of the pool. */
   readonly pipeline?: boolean
+  /** Milliseconds that a statement of either lane may take; past them it is ended. */
+  readonly deadlines?: { readonly point: number; readonly statement: number }
   /** Called once for each statement sent. */
   readonly onStatement?: (name: string) => void
 }
 
-const POINT_TIMEOUT = 5_000
-const STATEMENT_TIMEOUT = 60_000
+const DEADLINES = { point: 5_000, statement: 60_000 }
 const CONNECT_TIMEOUT = 5_000
 /** How much longer we wait than the database lets a statement run: past it the database hangs, and the connection is given up. */
 const HANGING = 2_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
-  const { onStatement = () => {} } = options
+  const { onStatement = () => {}, deadlines = DEADLINES } = options
   const settings = { ...connection, types, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true }
   const pool = new pg.Pool({
     ...settings,
     max: options.poolSize ?? 8,
-    statement_timeout: STATEMENT_TIMEOUT,
-    query_timeout: STATEMENT_TIMEOUT + HANGING,
+    statement_timeout: deadlines.statement,
+    query_timeout: deadlines.statement + HANGING,
   })
   // A connection that dies idle is replaced by the pool; without a listener the event would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const lane = options.pipeline === false ? pool : createLane(settings)
+  const lane = options.pipeline === false ? pool : createLane(settings, deadlines.point)
   const listeners: Listener[] = []
   const db = over(pool, lane, onStatement)
 
@@ -142,15 +144,15 @@ interface Lane extends Queryable {
 }
 
 /** One pipelined connection, made anew after it is lost. What was on its way when it was lost is rejected. */
-function createLane(settings: pg.ClientConfig): Lane {
+function createLane(settings: pg.ClientConfig, deadline: number): Lane {
   let current: Promise<pg.Client> | undefined
   let closed = false
   const open = (): Promise<pg.Client> => {
     const client = new pg.Client({
       ...settings,
       pipeline: true,
-      statement_timeout: POINT_TIMEOUT,
-      query_timeout: POINT_TIMEOUT + HANGING,
+      statement_timeout: deadline,
+      query_timeout: deadline + HANGING,
       // A look-up by key has one good plan; to plan it anew would take ten times as long as to run it.
       options: '-c plan_cache_mode=force_generic_plan',
     })
@@ -166,7 +168,14 @@ function createLane(settings: pg.ClientConfig): Lane {
   return {
     query: async (config) => {
       if (closed) throw new Error('Connection terminated')
-      return (await (current ?? open())).query(config)
+      const opening = current ?? open()
+      try {
+        return await (await opening).query(config)
+      } catch (error) {
+        // The driver has ended the connection, and would tell so a moment later.
+        if (isHanging(error) && current === opening) current = undefined
+        throw error
+      }
     },
     end: async () => {
       closed = true
@@ -225,44 +234,3 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     parsers[oid] ?? pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 }
-
-/** True when `error` is the named constraint refusing a row. */
-export const violates = (error: unknown, constraint: string): boolean =>
-  error instanceof pg.DatabaseError && error.constraint === constraint
-
-const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', '53300', '25006'])
-const AWAY_CLASSES = ['08', '57P']
-const AWAY_TEXTS = [
-  'Connection terminated',
-  'timeout exceeded when trying to connect',
-  'not queryable',
-  'Client was closed',
-  'Query read timeout',
-]
-
-const isHanging = (error: unknown): error is Error =>
-  error instanceof Error && error.message === 'Query read timeout'
-
-/** True when the database could not be reached or went away, so that the same request may succeed in a moment. */
-export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (error instanceof AggregateError) return error.errors.some(isAway)
-  // A socket that is missing is a server that is away; any other missing file is a fault of ours.
-  if (code === 'ENOENT') return 'syscall' in error && error.syscall === 'connect'
-  return (
-    AWAY.has(code) ||
-    AWAY_CLASSES.some((prefix) => code.startsWith(prefix)) ||
-    AWAY_TEXTS.some((text) => error.message.includes(text))
-  )
-}
-
-/** True when a transaction on a snapshot wrote what another had changed since. */
-export const isOvertaken = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '40001'
-
-const BUSY = new Set(['40001', '40P01', '55P03'])
-
-/** True when two writers stood in each other's way and the database ended one of them. */
-export const isBusy = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && BUSY.has(error.code ?? '')

@@ -1,5 +1,5 @@
 import { makeObject, type NewObject } from './objects.ts'
-import { directoryMode, treeBytes, type TreeLine } from './tree.ts'
+import { directoryMode, emptyTree, treeBytes, type TreeLine } from './tree.ts'
 import { breather } from './turns.ts'
 
 /** A directory that was looked into. `id` is the tree it was read from; none for a new one. */
@@ -147,8 +147,6 @@ export class Draft {
     return tree.id
   }
 }
-
-const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 function newFolder(): Folder {
   return { id: undefined, children: new Map(), changed: true }

@@ -55,3 +55,10 @@ function redact(text: string): string {
 export function isGitError(error: unknown, fault?: GitFault): error is GitError {
   return error instanceof GitError && (fault === undefined || error.fault === fault)
 }
+
+const AWAY: ReadonlySet<GitFault> = new Set(['timeout', 'busy', 'gone', 'spawn', 'closed'])
+
+/** True when git did not get to answer, so that the same question may succeed in a moment. */
+export function isGitAway(error: unknown): boolean {
+  return error instanceof GitError && AWAY.has(error.fault)
+}

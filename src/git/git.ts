@@ -6,15 +6,13 @@ import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
 import { Walks, type Order } from './log.ts'
 import { GitError } from './errors.ts'
-import { Locks } from './locks.ts'
 import { isRepositoryPath } from './names.ts'
-import { PackedRefsReader } from './packed_refs.ts'
 import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
-import { isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
+import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
+import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { TreeReader } from './tree.ts'
-import type { Writing } from './writes.ts'
+import { openWriting } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -58,19 +56,20 @@ export interface Git {
 }
 
 const statsEntries = 100_000
-const lockWaitMs = 60_000
+const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
 export function openGit(options: GitOptions): Git {
   if (!isAbsolute(options.root)) throw new TypeError('The root of the repositories is an absolute path')
   const spawner = new Spawner({
     binary: options.gitBinary ?? 'git',
-    path: options.path ?? '/usr/local/bin:/usr/bin:/bin',
+    path: options.path ?? defaultPath,
     width: options.commandWidth ?? 8,
     slowWidth: options.importWidth ?? 2,
     onDeath: (detail) => options.log?.({ event: 'spawner_ended', detail }),
   })
-  const { room, budget, forget } = openRoom(spawner, options)
+  const folder = new RoomFolder(options.root)
+  const { room, budget, forget } = openRoom(spawner, folder, options)
   const directory = (relativePath: string): string => {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
@@ -82,20 +81,28 @@ export function openGit(options: GitOptions): Git {
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
-      await Promise.all([room.objects.close(), room.diffs.close(), room.patches.close(), spawner.close()])
+      await Promise.all([
+        room.objects.close(),
+        room.diffs.close(),
+        room.patches.close(),
+        room.writing.merges.close(),
+        spawner.close(),
+      ])
+      await folder.close()
     },
   }
 }
 
 function openRoom(
   spawner: Spawner,
+  folder: RoomFolder,
   options: GitOptions,
 ): { room: Room; budget: Budget; forget: (gitDirectory: string) => void } {
   const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
   // Only processes that are started cost this look, and without it each question would start three in vain.
-  const open: Spawner['open'] = async (args, gitDirectory) => {
+  const open: Spawner['open'] = async (args, gitDirectory, started) => {
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
-    return spawner.open(args, gitDirectory)
+    return spawner.open(args, gitDirectory, started)
   }
   const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
   const orders = new LRUCache<string, Order>({
@@ -108,13 +115,15 @@ function openRoom(
   })
   const stats = new LRUCache<string, Stats>({ max: statsEntries })
   const objects = new Pool(catFile, budget, open)
-  const writing: Writing = {
+  const writing = openWriting({
     objects,
-    trees: new TreeReader(objects),
-    packed: new PackedRefsReader(),
-    locks: new Locks(lockWaitMs),
-    touched: () => undefined,
-  }
+    spawner,
+    open,
+    budget,
+    folder,
+    path: options.path ?? defaultPath,
+    commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
+  })
   const room: Room = {
     spawner,
     objects,
@@ -125,14 +134,16 @@ function openRoom(
     stats,
     writing,
   }
-  const forget = (gitDirectory: string): void => {
-    for (const cache of [orders, commits, stats]) {
-      for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
-    }
-    writing.trees.forget(gitDirectory)
-    room.objects.recycle(gitDirectory)
-    room.diffs.recycle(gitDirectory)
-    room.patches.recycle(gitDirectory)
+  return { room, budget, forget: (gitDirectory) => forgetIn(room, [orders, commits, stats], gitDirectory) }
+}
+
+type Keyed = Pick<LRUCache<string, Order | Commit | Stats>, 'keys' | 'delete'>
+
+function forgetIn(room: Room, caches: readonly Keyed[], gitDirectory: string): void {
+  for (const cache of caches) {
+    for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
   }
-  return { room, budget, forget }
+  room.writing.trees.forget(gitDirectory)
+  room.writing.merges.recycle(gitDirectory)
+  for (const pool of [room.objects, room.diffs, room.patches]) pool.recycle(gitDirectory)
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { open, rename, unlink, utimes, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, unlink, utimes, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { crc32 } from 'node:zlib'
+import { promisify } from 'node:util'
+import { crc32, inflate } from 'node:zlib'
 import { hasCode, makeDirectory, syncDirectory, temporaryName, writeNew } from './durable.ts'
 import { GitError } from './errors.ts'
-import { compress, type NewObject, type ObjectType } from './objects.ts'
+import { compress, readType, type NewObject, type ObjectType } from './objects.ts'
 
 /** Objects up to this many are stored as a file each, more as one pack. */
 const looseObjects = 10
@@ -12,6 +13,7 @@ const largestPack = 2 ** 31 - 1
 const writesAtOnce = 4
 const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 const fileMode = 0o444
+const decompress = promisify(inflate)
 
 /**
  * Stores objects below `objectDirectory`. When it returns their bytes and names are durable. One that has a file
@@ -41,6 +43,21 @@ export function looseFile(objectDirectory: string, id: string): string {
   return join(objectDirectory, id.slice(0, 2), id.slice(2))
 }
 
+/** The object in a file of its own; undefined when it has none. Throws GitError `gone` for a file that holds none. */
+export async function readLoose(objectDirectory: string, id: string): Promise<NewObject | undefined> {
+  let compressed: Buffer
+  try {
+    compressed = await readFile(looseFile(objectDirectory, id))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+  const bytes = await decompress(compressed)
+  const head = bytes.indexOf(0)
+  const [type = ''] = bytes.toString('latin1', 0, head).split(' ')
+  return { id, type: readType(type), body: bytes.subarray(head + 1) }
+}
+
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const rest = items.values()
   const run = async (): Promise<void> => {
@@ -62,7 +79,8 @@ async function storeLoose(objectDirectory: string, object: NewObject, durable: b
   } catch (error) {
     // The directory was never there, or maintenance has just removed it because it was empty.
     if (!hasCode(error, 'ENOENT')) throw error
-    await makeDirectory(dirname(file))
+    if (durable) await makeDirectory(dirname(file))
+    else await mkdir(dirname(file), { recursive: true })
     await write()
   }
   await place(temporary, file)

@@ -159,7 +159,12 @@ async function peelListed(room: Room, gitDirectory: string, ref: string): Promis
   return object === undefined ? undefined : peel(room, gitDirectory, object)
 }
 
-async function findCommit(room: Room, gitDirectory: string, sha: string): Promise<Commit | undefined> {
+/** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
+export async function findCommit(
+  room: Pick<Room, 'objects' | 'commits'>,
+  gitDirectory: string,
+  sha: string,
+): Promise<Commit | undefined> {
   if (!isSha(sha)) return undefined
   const key = `${gitDirectory}\0${sha}`
   const known = room.commits.get(key)

@@ -35,6 +35,15 @@ export interface RunOptions {
   onProgress?: (line: string) => void
 }
 
+/** What a long-lived command is given besides. */
+export interface OpenOptions {
+  environment?: Readonly<Record<string, string>>
+  /** Path of the program `stdbuf`, through which a command is started that would keep its answers to itself. */
+  unbuffer?: string
+  /** Milliseconds after which it is ended; never without. */
+  timeoutMs?: number
+}
+
 const defaultTimeoutMs = 30_000
 const defaultMaxBytes = 64 * 1024 * 1024
 const queueLength = 2_000
@@ -113,18 +122,16 @@ export class Spawner {
   }
 
   /**
-   * Starts a long-lived command with stdin and stdout on one socket; it is ended after `timeoutMs`, never without.
+   * Starts a long-lived command with stdin and stdout on one socket.
    * Throws GitError `spawn`, `gone`, `closed`.
    */
-  open(
-    args: readonly string[],
-    gitDirectory: string,
-    { environment, timeoutMs = 0 }: Pick<RunOptions, 'environment' | 'timeoutMs'> = {},
-  ): Promise<GitProcess> {
+  open(args: readonly string[], gitDirectory: string, options: OpenOptions = {}): Promise<GitProcess> {
+    const all = [...globalArguments(gitDirectory), ...args]
+    const { unbuffer, timeoutMs = 0 } = options
     return this.#link.launch({
-      binary: this.#options.binary,
-      args: [...globalArguments(gitDirectory), ...args],
-      env: { ...gitEnvironment(this.#options.path), ...environment },
+      binary: unbuffer ?? this.#options.binary,
+      args: unbuffer === undefined ? all : ['-o0', this.#options.binary, ...all],
+      env: { ...gitEnvironment(this.#options.path), ...options.environment },
       input: true,
       timeoutMs,
     })

@@ -38,6 +38,8 @@ export interface TreeLine {
   readonly id: string
 }
 
+/** The tree without entries, which git knows whether it is stored or not. */
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 /** Mode of a directory, as trees store it. */
 export const directoryMode = '40000'
 /** Mode of a submodule. */
@@ -160,7 +162,7 @@ export class TreeReader {
 }
 
 /** The lines of a tree object. Throws GitError `gone` for bytes that are no tree. */
-function parseTree(bytes: Buffer): TreeLine[] {
+export function parseTree(bytes: Buffer): TreeLine[] {
   const lines: TreeLine[] = []
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at)

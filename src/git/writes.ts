@@ -3,8 +3,8 @@ import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
-import type { Locks } from './locks.ts'
-import type { MergeResult, PickQuestion } from './merge.ts'
+import { Locks } from './locks.ts'
+import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeObjects } from './object_store.ts'
 import {
   commitObject,
@@ -15,11 +15,11 @@ import {
   type NewTag,
   type Tag,
 } from './objects.ts'
-import type { PackedRefsReader } from './packed_refs.ts'
+import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
 import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
-import type { Blob, Entry, EntryQuery, TreeLine, TreeReader } from './tree.ts'
+import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
 export interface Writes {
@@ -65,7 +65,7 @@ export interface Writes {
   pick(question: PickQuestion): Promise<MergeResult>
   /** Undoes the change of a commit on top of another. */
   revert(question: PickQuestion): Promise<MergeResult>
-  /** Merges two commits as `git merge` would; `empty` when `ours` already holds all of `theirs`. */
+  /** Merges two commits as `git merge` would; `empty` when that would change nothing in `ours`. */
   mergeTrees(ours: string, theirs: string, dryRun?: boolean): Promise<MergeResult>
 }
 
@@ -75,8 +75,25 @@ export interface Writing {
   readonly trees: TreeReader
   readonly packed: PackedRefsReader
   readonly locks: Locks
+  readonly merges: Merges
   /** Told after refs have moved, with the repository's path below the root. */
   readonly touched: (path: string) => void
+}
+
+const lockWaitMs = 60_000
+
+/** Makes the writing side of a room. */
+export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'>): Writing {
+  const { objects } = parts
+  const trees = new TreeReader(objects)
+  return {
+    objects,
+    trees,
+    packed: new PackedRefsReader(),
+    locks: new Locks(lockWaitMs),
+    merges: new Merges({ ...parts, trees }),
+    touched: () => undefined,
+  }
 }
 
 /** The writing side of the repository in `gitDirectory`. */
@@ -88,7 +105,7 @@ export function writesAt(writing: Writing, path: string, gitDirectory: string): 
     entry: (treeish, at) => trees.entry(gitDirectory, treeish, at),
     entries: (treeish, query) => trees.entries(gitDirectory, treeish, query),
     blob: (id) => trees.blob(gitDirectory, id),
-    ...mergesAt(),
+    ...mergesAt(writing.merges, gitDirectory),
   }
 }
 
@@ -155,9 +172,12 @@ function objectsAt(
   }
 }
 
-function mergesAt(): Pick<Writes, 'pick' | 'revert' | 'mergeTrees'> {
-  const later = (): Promise<never> => Promise.reject(new GitError('refused', 'This is not built yet'))
-  return { pick: later, revert: later, mergeTrees: later }
+function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | 'revert' | 'mergeTrees'> {
+  return {
+    pick: (question) => merges.pick(gitDirectory, question, 'again'),
+    revert: (question) => merges.pick(gitDirectory, question, 'back'),
+    mergeTrees: (ours, theirs, dryRun) => merges.merge(gitDirectory, { ours, theirs }, dryRun),
+  }
 }
 
 /** Refs point at objects that are there, and branches at commits. */

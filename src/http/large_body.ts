@@ -152,7 +152,7 @@ class Sieve extends Transform {
         const end = this.#endOfText(chunk, at)
         await this.#read(chunk.subarray(at, end ?? chunk.length), file)
         if (end !== undefined) this.#endText()
-        at = end ?? chunk.length
+        at = end === undefined ? chunk.length : end + 1
       } else {
         const open = chunk.indexOf(QUOTE, at)
         const between = chunk.subarray(at, open === -1 ? chunk.length : open + 1)
@@ -208,6 +208,7 @@ class Sieve extends Transform {
       found.push(new LongText(this.#file, this.#start, this.#written - this.#start))
       this.#last = ''
     }
+    this.#keep(Buffer.from('"'))
     this.#held = []
     this.#heldBytes = 0
     this.#start = undefined

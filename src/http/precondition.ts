@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isOvertaken, type Db } from '../db/client.ts'
+import type { Db } from '../db/client.ts'
+import { isOvertaken } from '../db/errors.ts'
 import { names, tagOf } from './etags.ts'
 import type { NamedOperation } from './operation.ts'
 import { preconditionFailed } from './problems.ts'

@@ -26,7 +26,8 @@ const because = (text: string, reason: string | undefined): string =>
   reason === undefined ? text : `${text} - ${reason}`
 
 /** A refusal by a rule of the product, its text given whole. */
-export const refused = (text: string): Problem => message(400, text)
+export const refused = (text: string, more: Readonly<Record<string, string>> = {}): Problem =>
+  new Problem(400, { message: text, ...more })
 /** A record that would not be valid: attribute to texts. */
 export const invalid = (fields: Record<string, readonly string[]>): Problem => message(400, fields)
 export const unauthorized = (): Problem => message(401, '401 Unauthorized')
@@ -62,6 +63,9 @@ export const unsupportedMediaType = (type: string): Problem =>
   error(415, `The provided content-type '${type}' is not supported.`)
 export const unsupportedEncoding = (): Problem => error(415, 'Compressed request bodies are not supported.')
 export const requestTimeout = (): Problem => error(408, '408 Request Timeout', { connection: 'close' })
+export const headersTooLarge = (): Problem => error(431, '431 Request Header Fields Too Large')
+/** Bytes that are no request at all. */
+export const badRequest = (): Problem => error(400, '400 Bad Request')
 export const noRoute = (): Problem => error(404, '404 Not Found')
 export const methodNotAllowed = (allow: string): Problem => error(405, '405 Not Allowed', { allow })
 /** The record is of a kind that this method does nothing to; the text is the operation's own. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, {
   LogController,
@@ -8,19 +9,22 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { isAway, isBusy } from '../db/client.ts'
+import { isBusy } from '../db/errors.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './operation.ts'
 import { problemDetails } from './problem_details.ts'
 import {
   Problem,
   badBody,
+  badRequest,
   badUrl,
   bodyTooLarge,
   conflict,
+  headersTooLarge,
   internalError,
   noRoute,
   oldVersion,
+  requestTimeout,
   unavailable,
   unsupportedEncoding,
 } from './problems.ts'
@@ -39,6 +43,10 @@ declare module 'fastify' {
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger
+  /** Whether an error says that something the server leans on did not get to answer: a 503 then. */
+  readonly isAway: (error: unknown) => boolean
+  /** The proxies whose `X-Forwarded-For` is believed: addresses and ranges. */
+  readonly trustProxy?: readonly string[]
   /** Bytes of a request body. */
   readonly bodyLimit?: number
   /** Milliseconds a client may take to send its headers, and the whole request. */
@@ -56,6 +64,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    trustProxy: options.trustProxy?.length ? [...options.trustProxy] : false,
     bodyLimit: options.bodyLimit ?? MB,
     // Ours begins when the headers are there, and knows what route it is: see addDeadline.
     requestTimeout: 0,
@@ -82,7 +91,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addDeadline(app, options.requestTimeout ?? 60_000)
   addLog(app, options.onAnswer)
   app.setErrorHandler(async (error: FastifyError, request, reply) =>
-    refuse(request, reply, problemOf(error, request)),
+    refuse(request, reply, problemOf(error, request, options.isAway)),
   )
   app.setNotFoundHandler(async (request, reply) =>
     refuse(request, reply, request.url.startsWith('/api/v3') ? oldVersion() : noRoute()),
@@ -157,14 +166,16 @@ function takeBodies(app: FastifyInstance): void {
   })
 }
 
-function problemOf(error: FastifyError, request: FastifyRequest): Problem {
+function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerOptions['isAway']): Problem {
   if (error instanceof Problem) return error
   // The caller went away while sending the body: nobody hears the answer, and the database has no part in it.
   if (error === request.raw.errored) return badBody()
   if (isAway(error)) {
-    request.log.warn({ err: error }, 'the database is away')
+    request.log.warn({ err: error }, 'what this operation leans on is away')
     return unavailable()
   }
+  // Git says so where no place came free in time.
+  if ('fault' in error && error.fault === 'busy') return unavailable()
   if (isBusy(error)) return conflict('409 Conflict: Resource lock')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
@@ -185,16 +196,17 @@ function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem):
 /** What never became a request: the answer is written to the socket, which is then closed. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const status =
+  const problem =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? '408 Request Timeout'
+      ? requestTimeout()
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? '431 Request Header Fields Too Large'
-        : '400 Bad Request'
-  const body = JSON.stringify({ error: status })
+        ? headersTooLarge()
+        : badRequest()
+  const body = JSON.stringify(problem.body)
   if (socket.writable)
     socket.write(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
     )
   socket.destroySoon()
 }

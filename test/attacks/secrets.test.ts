@@ -8,6 +8,7 @@ import type { CallOptions } from '../support/world.ts'
 
 let owner: Someone
 let admin: Someone
+let watcher: Someone
 let group: { id: number }
 
 const world = sharedWorld(async (here) => {
@@ -15,6 +16,7 @@ const world = sharedWorld(async (here) => {
   await here.make.group({ visibility: 'public' })
   owner = await here.make.memberOf('owner', { group })
   admin = await here.make.admin()
+  watcher = await here.make.admin()
   await makeLabel(here, group, owner)
 })
 
@@ -29,7 +31,9 @@ async function trace(
   const { logs } = world()
   logs.length = 0
   const answer = await world().call(method, path, options)
-  const metrics = await world().app.inject('/-/metrics')
+  const headers = { 'private-token': watcher.token }
+  const metrics = await world().app.inject({ url: '/-/metrics', headers })
+  assert.equal(metrics.statusCode, 200)
   return [answer.text, JSON.stringify(answer.headers), ...logs, metrics.body].join('\n')
 }
 const ways = (token: string): CallOptions[] => [

@@ -85,6 +85,8 @@ suite('ways to present a token', () => {
     ['an unknown JOB-TOKEN', { headers: { 'job-token': 'glcbt-unknown' } }],
     ['an unknown job_token', { query: { job_token: 'glcbt-unknown' } }],
     ['an empty PRIVATE-TOKEN', { headers: { 'private-token': '' } }],
+    ['Bearer without a token', { headers: { authorization: 'Bearer' } }],
+    ['Bearer with blanks for a token', { headers: { authorization: 'Bearer \t ' } }],
     ['an empty private_token', { query: { private_token: '' } }],
     ['a PRIVATE-TOKEN that is not ASCII', { headers: { 'private-token': 'glpat-é' } }],
     ['two private_tokens', { query: { private_token: ['a', 'b'] } }],

@@ -19,6 +19,16 @@ suite('a wrong variable', { concurrency: 2 }, () => {
       'ftp://x',
       ' is "ftp://x": it takes an http or https address such as https://git.example.com',
     ],
+    [
+      'GUILDHALL_TRUSTED_PROXIES',
+      '10.0.0.1, proxy',
+      ' is "10.0.0.1, proxy": it takes addresses and ranges such as 10.0.0.1, 10.1.0.0/16',
+    ],
+    [
+      'GUILDHALL_TRUSTED_PROXIES',
+      '10.0.0.0/33',
+      ' is "10.0.0.0/33": it takes addresses and ranges such as 10.0.0.1, 10.1.0.0/16',
+    ],
     ['GUILDHALL_TIER', 'gold', ' is "gold": it takes one of ultimate, premium, free'],
     ['GUILDHALL_OFFERING', 'both', ' is "both": it takes one of self-managed, hosted'],
     ['GUILDHALL_CONTRACT', 'some', ' is "some": it takes one of all, specified'],

@@ -10,6 +10,9 @@ import { notFound, refused } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { readRange } from './rules.ts'
 
+export { createCommit } from './create_operations.ts'
+export { cherryPickCommit, revertCommit } from './pick_operations.ts'
+
 type Here = Has<{ project: Project; repository: Repository }>
 
 const badRef = (): ReturnType<typeof refused> => refused('ref_name is invalid')

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { group, groupReporter, signedIn, unmodified } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
-import { violates } from '../../db/client.ts'
+import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema.ts'
 import { nothing, operation, pageOf, type Context } from '../../http/operation.ts'
 import { conflict, invalid, refused } from '../../http/problems.ts'

@@ -136,6 +136,36 @@ test('no access denies a group whatever else gives it, but not what anybody may 
   assert.equal(await sees(group, user), true)
 })
 
+test('a grant below a denied group shows nothing above it, nor does one on a denied project', async () => {
+  const { top, group, below } = await place()
+  const user = await world.make.user()
+  await world.make.member(user, 'no_access', { group })
+  await world.make.member(user, 'owner', { group: below })
+  const other = await world.make.group()
+  const invited = await world.make.group()
+  const project = await world.make.project({ group: other })
+  await shareProject(world, project, { invited, role: 'developer' })
+  await world.make.member(user, 'owner', { group: invited })
+  assert.equal(await sees(other, user), true)
+  await world.make.member(user, 'no_access', { project })
+  for (const hidden of [top, group, below, other]) assert.equal(await sees(hidden, user), false)
+  const listed = pick(await world.get('/groups', user), 'id')
+  assert.deepEqual(listed, [invited.id])
+})
+
+test('no access inside an invited group takes away what it is shared, and nothing else', async () => {
+  const { group } = await place()
+  const inviting = await world.make.group()
+  const invited = await world.make.group({ parent: inviting })
+  await shareGroup(world, group, { invited, role: 'owner' })
+  const user = await world.make.memberOf('owner', { group: inviting })
+  assert.equal(await sees(group, user), true)
+  await world.make.member(user, 'no_access', { group: invited })
+  assert.equal(await sees(group, user), false)
+  await world.make.member(user, 'guest', { group })
+  assert.equal(await sees(group, user), true)
+})
+
 test('minimal access shows the group itself and nothing below it', async () => {
   const { top, group } = await place()
   const project = await world.make.project({ group: top })

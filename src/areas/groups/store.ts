@@ -42,8 +42,10 @@ type Values = Omit<ListFilters, 'after'> & {
 
 type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
 
-/** Whether a level of 0, on the group `n` or above it, takes it away from the viewer. */
-const denied = sql`exists (select from mine g where g.access_level = 0 and g.namespace_id = any(n.traversal_ids))`
+/** Whether a level of 0 on the group, or above it, takes it away from the viewer. The list is read once for all rows. */
+const denied = (table: string): RawBuilder<unknown> => sql`
+  ${sql.ref(`${table}.traversal_ids`)} && array(
+    select z.namespace_id from mine z where z.access_level = 0 and z.namespace_id is not null)`
 
 /**
  * Whether the group `n` is one of the viewer's, whose grants are `mine`: everything on and below what the viewer
@@ -57,8 +59,9 @@ export const belongs = sql`
     union all
     select unnest(d.traversal_ids) from mine g left join projects gp on gp.id = g.project_id
       join namespaces d on d.id = coalesce(g.namespace_id, gp.namespace_id)
-     where g.access_level >= ${sql.lit(ROLES.guest)})
-  and not ${denied}`
+     where g.access_level >= ${sql.lit(ROLES.guest)} and not ${denied('d')}
+       and not exists (select from mine z where z.access_level = 0 and z.project_id = g.project_id))
+  and not ${denied('n')}`
 
 function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
   switch (scope) {
@@ -71,7 +74,7 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
     case 'owned':
       return sql`n.id in (select m.namespace_id from members m
         where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)}
-          and (m.expires_at is null or m.expires_at > today())) and not ${denied}`
+          and (m.expires_at is null or m.expires_at > today())) and not ${denied('n')}`
     case 'role':
       return sql`
         n.id = any(array(select d.id from mine g, ${below(sql`g.namespace_id`)} d))

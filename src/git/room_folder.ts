@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+const parent = '.rooms'
+const beatMs = 60_000
+/** A folder of another machine that has not been touched for so long is nobody's. */
+const abandonedMs = 24 * 3_600_000
+
+/** A folder for what one open room needs only while it lasts, on the same file system as its repositories. */
+export class RoomFolder {
+  readonly #root: string
+  readonly #name = `${machine()}.${process.pid}.${startOf(process.pid) ?? '0'}.${randomBytes(4).toString('hex')}`
+  #made: Promise<string> | undefined
+  #beat: NodeJS.Timeout | undefined
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** A new folder inside, with this name. */
+  async make(name: string): Promise<string> {
+    this.#made ??= this.#open()
+    const folder = join(await this.#made, name)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+
+  /** Removes it with all it holds. */
+  async close(): Promise<void> {
+    clearInterval(this.#beat)
+    if (this.#made !== undefined) await rm(await this.#made, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  async #open(): Promise<string> {
+    const folder = join(this.#root, parent, this.#name)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    this.#beat = setInterval(() => {
+      const now = new Date()
+      utimes(folder, now, now).catch(() => undefined)
+    }, beatMs)
+    this.#beat.unref()
+    return folder
+  }
+}
+
+/** Removes the folders of rooms whose processes are dead, and returns how many there were. */
+export async function removeDeadRooms(root: string): Promise<number> {
+  const names = await readdir(join(root, parent)).catch(() => [])
+  let removed = 0
+  for (const name of names) {
+    const folder = join(root, parent, name)
+    if (!(await isDead(name, folder))) continue
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    removed += 1
+  }
+  return removed
+}
+
+async function isDead(name: string, folder: string): Promise<boolean> {
+  const [where, pid = '', start] = name.split('.')
+  if (where === machine()) return !isAlive(Number(pid), start)
+  const touched = await stat(folder).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Date.now(),
+  )
+  return Date.now() - touched > abandonedMs
+}
+
+/** True while the process that started at `start` under this id runs; an id alone may have passed to another. */
+function isAlive(pid: number, start: string | undefined): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+  const now = startOf(pid)
+  return now === undefined || start === undefined || start === '0' || now === start
+}
+
+function machine(): string {
+  return createHash('sha256').update(hostname()).digest('hex').slice(0, 12)
+}
+
+/** When a process started, in the kernel's ticks; undefined where the kernel does not tell. */
+function startOf(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The second field is the program's name in brackets and may hold anything.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
