@@ -1,12 +1,10 @@
-import type { Signature } from '../git/commit.ts'
-import { isRefName, isSha } from '../git/names.ts'
 import type { RefMove } from '../git/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import { movingRefs } from './pushes.ts'
 
 /** What refs are moved with: the context of an operation that has a repository. */
-export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
+interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
   readonly project: { readonly id: number }
   readonly repository: Repository
   readonly stillMatches: () => Promise<void>
@@ -31,18 +29,4 @@ export function moveNamed(
       return { result: moves, moves }
     }),
   )
-}
-
-/** Whether a ref may be made under this name: what reads as a hash, or as another kind of ref, would be taken for it. */
-export const isFreeName = (name: string): boolean =>
-  isRefName(name) &&
-  name !== 'HEAD' &&
-  !isSha(name.toLowerCase()) &&
-  !/^refs\/(heads|tags|remotes)\//.test(name)
-
-/** A signature of now. What git cannot hold in one is left out. */
-export function signatureOf(person: { name: string; email: string }, now: Date): Signature {
-  const clean = (text: string): string => text.replaceAll(/[<>\n\r\0]/g, '').trim()
-  const date = { seconds: Math.floor(now.getTime() / 1000), offset: '+0000' }
-  return { name: clean(person.name) || 'Unknown', email: clean(person.email), date }
 }

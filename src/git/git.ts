@@ -56,6 +56,7 @@ export interface Git {
 }
 
 const statsEntries = 100_000
+const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
@@ -132,6 +133,7 @@ function openRoom(
     walks: new Walks((args, run) => spawner.run(args, run), orders),
     commits,
     stats,
+    digests: new LRUCache<string, string>({ max: digestEntries }),
     writing,
   }
   return { room, budget, forget: (gitDirectory) => forgetIn(room, [orders, commits, stats], gitDirectory) }

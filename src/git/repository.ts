@@ -1,7 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
+import type { Readable } from 'node:stream'
 import { mergeBase, mergedInto, refsContaining, type NamedRef } from './ancestry.ts'
+import { digestBlob, streamBlob } from './blob_stream.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
@@ -14,6 +16,7 @@ import type { Pool } from './pool.ts'
 import { sortedRefs, type RefOrder } from './ref_order.ts'
 import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
+import type { Blob } from './tree.ts'
 import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
@@ -46,6 +49,10 @@ export interface Repository extends Writes {
   mergeBase(a: string, b: string): Promise<string | undefined>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
   patch(from: string | undefined, to: string): Promise<Patch>
+  /** The bytes of the file with this full hash as they come. Throws GitError when git fails. */
+  streamBlob(id: string): Promise<Readable>
+  /** The SHA-256 of a file's bytes, in hexadecimal. */
+  digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
   log(query: LogQuery): Promise<string[]>
 }
@@ -59,6 +66,8 @@ export interface Room {
   readonly walks: Walks
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  /** SHA-256 by the hash of a file, which says all there is of it. */
+  readonly digests: LRUCache<string, string>
   readonly writing: Writing
 }
 
@@ -81,6 +90,8 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     mergeBase: (a, b) => mergeBase(room.spawner, gitDirectory, [a, b]),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
+    streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
+    digestBlob: (blob) => digestBlob(room, gitDirectory, blob),
     log: (query) => room.walks.page(gitDirectory, query),
     ...writesAt(room.writing, path, gitDirectory),
   }

@@ -45,6 +45,7 @@ export interface OpenOptions {
 }
 
 const defaultTimeoutMs = 30_000
+const downloadWidth = 16
 const defaultMaxBytes = 64 * 1024 * 1024
 const queueLength = 2_000
 const queueWaitMs = 30_000
@@ -55,7 +56,7 @@ const overdueMs = 10_000
 export class Spawner {
   readonly #options: SpawnerOptions
   readonly #link: SpawnerLink
-  readonly #lanes: Readonly<Record<'quick' | 'slow', Lane>>
+  readonly #lanes: Readonly<Record<'quick' | 'slow' | 'download', Lane>>
 
   constructor(options: SpawnerOptions) {
     this.#options = options
@@ -64,6 +65,8 @@ export class Spawner {
     this.#lanes = {
       quick: new Lane({ ...limits, width: options.width }),
       slow: new Lane({ ...limits, width: options.slowWidth }),
+      // A reader may be slow, and holds up other readers only.
+      download: new Lane({ ...limits, width: downloadWidth }),
     }
   }
 
@@ -92,15 +95,15 @@ export class Spawner {
   }
 
   /**
-   * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
-   * until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
+   * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on one of a
+   * few places until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
    * Throws GitError `busy`, `spawn`, `gone`, `closed`.
    */
   async stream(
     args: readonly string[],
-    options: Pick<RunOptions, 'gitDirectory' | 'timeoutMs' | 'lane'>,
+    options: Pick<RunOptions, 'gitDirectory' | 'timeoutMs'>,
   ): Promise<Readable> {
-    const leave = await this.#lanes[options.lane ?? 'quick'].enter()
+    const leave = await this.#lanes.download.enter()
     try {
       const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
       const git = await this.#link.launch({

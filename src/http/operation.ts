@@ -17,6 +17,8 @@ export interface Actor {
 export interface Context extends Instance {
   readonly actor: Actor | null
   readonly now: Date
+  /** As sent; a GET answers HEAD too. */
+  readonly method: string
   /** A request header, by its lower-case name. */
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */

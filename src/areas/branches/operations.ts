@@ -1,9 +1,10 @@
 import { Type as t } from 'typebox'
 import { code, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
+import { isBranchName } from '../../core/commit_writing.ts'
 import { mayPush, pushRules } from '../../core/protected_branches.ts'
 import { searching } from '../../core/ref_search.ts'
-import { isFreeName, moveNamed } from '../../core/ref_writing.ts'
+import { moveNamed } from '../../core/ref_writing.ts'
 import { isGitError } from '../../git/errors.ts'
 import { Answer, nothing, operation, pageOf } from '../../http/operation.ts'
 import { badParams, forbidden, notFound, refused, rejected } from '../../http/problems.ts'
@@ -89,7 +90,7 @@ export const createBranch = operation({
   handle: async (ctx) => {
     const { db, project, repository, actor, params } = ctx
     const { branch: name, ref } = params
-    if (!isFreeName(name)) throw badName()
+    if (!isBranchName(name)) throw badName()
     const rule = (await pushRules(db, project))(name)
     if (!mayPush(rule, { role: project.role, admin: actor.admin })) throw closed()
     const to = await repository.resolve(ref)

@@ -1,7 +1,8 @@
 import { Type as t } from 'typebox'
 import { code, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
-import { isFreeName, moveNamed, signatureOf } from '../../core/ref_writing.ts'
+import { moveNamed } from '../../core/ref_writing.ts'
+import { isBranchName, signatureOf } from '../../core/commit_writing.ts'
 import { searching } from '../../core/ref_search.ts'
 import { isGitError } from '../../git/errors.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -90,7 +91,7 @@ export const createTag = operation({
   handle: async (ctx) => {
     const { repository, actor, params, now } = ctx
     const { tag_name: name, ref, message = '' } = params
-    if (!isFreeName(name)) throw badName()
+    if (!isBranchName(name)) throw badName()
     const object = await repository.resolve(ref)
     if (object === undefined) throw badTarget(ref)
     const full = TAGS + name
