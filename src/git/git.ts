@@ -70,6 +70,7 @@ export interface Git {
 const statsEntries = 100_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
+const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
@@ -162,6 +163,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     walkTools,
     commits: caches.commits,
     stats: caches.stats,
+    digests: new LRUCache<string, string>({ max: digestEntries }),
     writing,
   }
   const forget = (gitDirectory: string): void => {
