@@ -85,8 +85,10 @@ export interface Writing {
 const lockWaitMs = 60_000
 
 /** Makes the writing side of a room. */
-export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'>): Writing {
-  const { objects } = parts
+export function openWriting(
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'>,
+): Writing {
+  const { objects, touched } = parts
   const trees = new TreeReader(objects)
   const packed = new PackedRefsReader()
   return {
@@ -96,7 +98,7 @@ export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'ob
     refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
     merges: new Merges({ ...parts, trees }),
-    touched: () => undefined,
+    touched,
   }
 }
 
