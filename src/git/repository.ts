@@ -1,6 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
+import type { Readable } from 'node:stream'
+import { mergedInto } from './ancestry.ts'
+import { digestBlob, streamBlob } from './blob_stream.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
@@ -11,7 +14,10 @@ import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import { reachAt, type Reach } from './reach.ts'
+import { sortedRefs, type RefOrder } from './ref_order.ts'
+import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
+import type { Blob } from './tree.ts'
 import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
@@ -34,8 +40,16 @@ export interface Repository extends Reach, Writes {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** Those of the refs, by their full names or a directory of them, whose commits the history of the commit `tip` holds. */
+  mergedInto(tip: string, refs: readonly string[]): Promise<Set<string>>
+  /** The refs below `prefix`, such as `refs/tags/`, oldest commit or tag first, or in the order of versions. */
+  sortedRefs(prefix: string, by: RefOrder): Promise<Pick<Ref, 'name' | 'id'>[]>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
   patch(from: string | undefined, to: string): Promise<Patch>
+  /** The bytes of the file with this full hash as they come. Throws GitError when git fails. */
+  streamBlob(id: string): Promise<Readable>
+  /** The SHA-256 of a file's bytes, in hexadecimal. */
+  digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
   log(query: LogQuery): Promise<string[]>
 }
@@ -50,6 +64,8 @@ export interface Room {
   readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  /** SHA-256 by the hash of a file, which says all there is of it. */
+  readonly digests: LRUCache<string, string>
   readonly writing: Writing
 }
 
@@ -67,7 +83,11 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
+    mergedInto: (tip, refs) => mergedInto(room.spawner, gitDirectory, tip, refs),
+    sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
+    streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
+    digestBlob: (blob) => digestBlob(room, gitDirectory, blob),
     log: (query) => room.walks.page(gitDirectory, query),
     ...reachAt(room.walkTools, gitDirectory),
     ...writesAt(room.writing, path, gitDirectory),
