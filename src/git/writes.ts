@@ -165,7 +165,7 @@ function refsAt(
     turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
-      await checkTargets(objects, gitDirectory, moves)
+      await checkTargets(writing, gitDirectory, moves)
       await folder.announce()
       await moveAll({ packed, janitor }, gitDirectory, moves)
       writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
@@ -189,17 +189,20 @@ function objectsAt(
     writeTree: async (base, changes) => {
       const { tree, objects: made } = await drafted(base, changes)
       await storeObjects(store, made)
+      trees.keep(gitDirectory, made)
       return tree
     },
     writeCommit: async (commit) => {
       const object = await commitObject(commit)
       await storeObjects(store, [object])
+      trees.keep(gitDirectory, [object])
       return object.id
     },
     writeChanges: async (base, changes, commit) => {
       const { tree, objects: made } = await drafted(base, changes)
       const object = await commitObject({ ...commit, tree })
       await storeObjects(store, [...made, object])
+      trees.keep(gitDirectory, [...made, object])
       return { commit: object.id, tree }
     },
     writeTag: async (tag) => {
@@ -222,13 +225,13 @@ function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | '
 
 /** Refs point at objects that are there, and branches at commits. */
 async function checkTargets(
-  objects: Writing['objects'],
+  { objects, trees }: Writing,
   gitDirectory: string,
   moves: readonly RefMove[],
 ): Promise<void> {
   await Promise.all(
     moves.map(async ({ ref, to }) => {
-      if (to === undefined) return
+      if (to === undefined || trees.isKnownCommit(gitDirectory, to)) return
       const found = await objects.ask(gitDirectory, { command: 'info', object: to })
       const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
       if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)
