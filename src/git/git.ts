@@ -4,7 +4,8 @@ import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
-import { Walks, type Order } from './log.ts'
+import { Graphs, type AskObject } from './graphs.ts'
+import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
 import { isRepositoryPath } from './names.ts'
 import { patchTree } from './patch_tree.ts'
@@ -13,6 +14,7 @@ import { findCommit, isRepository, repositoryAt, type Repository, type Room } fr
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
 import { openWriting } from './writes.ts'
+import { Tips } from './tips.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -39,6 +41,8 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
   cacheBytes?: number
+  /** Bytes of memory for commit-graphs; default 64 MiB. A repository with a larger one is left to git. */
+  graphBytes?: number
 }
 
 /** The git room: everything the server does with git goes through one of these. */
@@ -75,10 +79,18 @@ export function openGit(options: GitOptions): Git {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
   }
+  // A handle holds nothing, but to make one for every request would cost more than most of its answers.
+  const handles = new LRUCache<string, Repository>({ max: 2_000 })
   return {
     spawner,
     directory,
-    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    repository: (relativePath) => {
+      const known = handles.get(relativePath)
+      if (known !== undefined) return known
+      const handle = repositoryAt(room, relativePath, directory(relativePath))
+      handles.set(relativePath, handle)
+      return handle
+    },
     forget: (relativePath) => forget(directory(relativePath)),
     close: async () => {
       budget.close()
@@ -108,7 +120,7 @@ function openRoom(
   const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
   const orders = new LRUCache<string, Order>({
     maxSize: cacheBytes,
-    sizeCalculation: (order, key) => order.ids.length + 2 * key.length + 200,
+    sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
   })
   const commits = new LRUCache<string, Commit>({
     maxSize: cacheBytes,
@@ -125,12 +137,19 @@ function openRoom(
     path: options.path ?? defaultPath,
     commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
   })
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  const graphs = new Graphs(ask, options.graphBytes ?? 64 * 1024 * 1024)
+  const tips = new Tips(ask)
+  const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
+  const walks = new Walks(walkTools, orders)
+  graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   const room: Room = {
     spawner,
     objects,
     diffs: new Pool(diffTree, budget, open),
     patches: new Pool(patchTree, budget, open),
-    walks: new Walks((args, run) => spawner.run(args, run), orders),
+    walks,
+    walkTools,
     commits,
     stats,
     digests: new LRUCache<string, string>({ max: digestEntries }),
@@ -145,6 +164,8 @@ function forgetIn(room: Room, caches: readonly Keyed[], gitDirectory: string): v
   for (const cache of caches) {
     for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
   }
+  room.walkTools.graphs.forget(gitDirectory)
+  room.walkTools.tips.forget(gitDirectory)
   room.writing.trees.forget(gitDirectory)
   room.writing.merges.recycle(gitDirectory)
   for (const pool of [room.objects, room.diffs, room.patches]) pool.recycle(gitDirectory)

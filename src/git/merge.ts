@@ -4,7 +4,7 @@ import { GitError } from './errors.ts'
 import type { MergeQuestion, Merged } from './merge_tree.ts'
 import { readLoose, storeObjects, storePassing } from './object_store.ts'
 import { commitObject, makeObject, type NewObject } from './objects.ts'
-import { Quarantines, type Quarantine, type QuarantineParts } from './quarantine.ts'
+import { Quarantines, type Quarantine, type QuarantineParts } from './merge_quarantine.ts'
 import { directoryMode, emptyTree, linkMode, parseTree, type TreeReader } from './tree.ts'
 
 /** A commit whose change is to be made again, or undone, on top of the commit `onto`; both are full hashes. */

@@ -1,4 +1,5 @@
-import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { open, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -11,6 +12,16 @@ export interface PackedRefs {
   readonly ids: ReadonlyMap<string, string>
   /** All names in the order of their code units. */
   readonly names: readonly string[]
+}
+
+/**
+ * Tells one version of a file from every other: refs are renamed into place, so each is another file. Undefined where
+ * there is none. It does not wait: every request asks, and to hand the question to a thread takes twenty times as long.
+ */
+export function stampOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return undefined
+  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
 }
 
 interface Known extends PackedRefs {
@@ -34,8 +45,8 @@ export class PackedRefsReader {
   async read(gitDirectory: string): Promise<PackedRefs> {
     const path = join(gitDirectory, file)
     try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-      const stamp = [ino, size, mtimeNs, ctimeNs].join(':')
+      const stamp = stampOf(path)
+      if (stamp === undefined) return nothing
       const known = this.#known.get(gitDirectory)
       if (known?.stamp === stamp) return known
       const fresh = { ...parse(await readFile(path, 'utf8')), stamp }

@@ -18,7 +18,8 @@ import {
 import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
-import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import { RefReader } from './ref_reader.ts'
+import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
@@ -74,6 +75,7 @@ export interface Writing {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly trees: TreeReader
   readonly packed: PackedRefsReader
+  readonly refs: RefReader
   readonly locks: Locks
   readonly merges: Merges
   /** Told after refs have moved, with the repository's path below the root. */
@@ -86,10 +88,12 @@ const lockWaitMs = 60_000
 export function openWriting(parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'>): Writing {
   const { objects } = parts
   const trees = new TreeReader(objects)
+  const packed = new PackedRefsReader()
   return {
     objects,
     trees,
-    packed: new PackedRefsReader(),
+    packed,
+    refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
     merges: new Merges({ ...parts, trees }),
     touched: () => undefined,
@@ -120,7 +124,7 @@ function refsAt(
     return locks.hold(keys, work)
   }
   return {
-    ref: async (name) => (isFullRefName(name) ? readRef(packed, gitDirectory, name) : undefined),
+    ref: async (name) => (isFullRefName(name) ? writing.refs.read(gitDirectory, name) : undefined),
     refs: (prefix) => listRefs(writing, gitDirectory, prefix),
     tag: (id) => findTag(objects, gitDirectory, id),
     locked,

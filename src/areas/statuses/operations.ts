@@ -119,7 +119,7 @@ type Row = NonNullable<Awaited<ReturnType<typeof statuses.insertStatus>>>
 /** The name the status stands under: as given, or that of a branch which holds the commit. */
 async function refOf({ repository, project, commit }: Here, given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '') return given.replace(/^refs\/(?:heads|tags)\//, '')
-  const holding = await repository.refsContaining(commit.id, 'branch')
+  const holding = await repository.refsContaining(commit.id, ['branch'])
   const names = holding.map((ref) => ref.name)
   const name = names.find((one) => one === project.default_branch) ?? names[0]
   if (name === undefined) throw noRef()
