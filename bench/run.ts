@@ -125,7 +125,6 @@ async function bench(folder: string): Promise<Report> {
     const lines = await inside(env, (opened) => prepareOrder(opened, filled)).then((order) =>
       measure(server, filled, order),
     )
-    const m = await (await fetch(server.url + '/-/metrics')).text(); note(m.split('\n').filter((l) => /^(nodejs_heap|nodejs_external|process_resident|nodejs_gc_duration_seconds_(sum|count))/.test(l)).join('\n'))
     return {
       lines,
       memory: { before, after: server.memory() },

@@ -19,7 +19,7 @@ const PROGRAM = fileURLToPath(new URL('../bin/guildhall', import.meta.url))
 export async function startServer(env: Readonly<Record<string, string>>): Promise<Running> {
   const began = performance.now()
   // Logs are written as in service, to where nobody reads them.
-  const child = spawn(process.execPath, ['--max-semi-space-size=4', PROGRAM, 'serve', '--json'], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--json'], {
     env: { ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })

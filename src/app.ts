@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { openMoving } from './core/moving.ts'
-import { measureRepository } from './core/repositories.ts'
+import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import type { Client } from './db/client.ts'
 import { isAway } from './db/errors.ts'
@@ -23,11 +23,12 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
 import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
-import { mountGit, type TransportOptions } from './transport/git_routes.ts'
+import type { TransportOptions } from './transport/conversation.ts'
+import { mountGit } from './transport/git_routes.ts'
 
 // The only place where things are constructed.
 
-const JOBS: readonly AnyJob[] = [measureRepository]
+const JOBS: readonly AnyJob[] = [measureRepository, maintainRepository]
 
 export interface Opened {
   readonly instance: Instance

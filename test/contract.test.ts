@@ -19,6 +19,7 @@ const SERVED = new Set([
   'group_labels',
   'plan_limits',
   'project_aliases',
+  'commits',
   'submodules',
 ])
 

@@ -11,6 +11,7 @@ import { ensureRoot, type Root } from '../access/root.ts'
 import { createApp, openInstance, startJobs, type Opened } from '../app.ts'
 import { atPort, type Config } from '../config.ts'
 import { startReconciler, type Reconciler } from '../core/reconciler.ts'
+import { startSweeping } from '../core/repositories.ts'
 import type { Worker } from '../jobs/worker.ts'
 import { Refusal, act, command, type Cli } from './command.ts'
 
@@ -80,22 +81,26 @@ async function serve(
   const isQuiet = countRequests(app.server)
   let worker: Worker | undefined
   let reconciler: Reconciler | undefined
+  let sweeping: ReturnType<typeof startSweeping> | undefined
   try {
     // Before anybody can look: what a crash left between git and the database.
     reconciler = await startReconciler(opened.instance, (detail, text) => log.warn(detail, text))
     await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw listenFailure(config, error)
     })
+    sweeping = startSweeping(opened.instance.git, (detail, text) => log.info(detail, text))
     worker = withWorker ? await startJobs(opened, log) : undefined
     // Last of all: a start that fails must not have shown the one token there is to nobody.
     const root = await ensureRoot(opened.instance)
     say(report(config, root), banner(config, root))
   } catch (error) {
+    sweeping?.stop()
     await Promise.all([app.close(), worker?.stop(), reconciler?.stop()])
     throw error
   }
   return async () => {
     drain()
+    sweeping.stop()
     const jobs = worker?.stop()
     await closeDoor(app, isQuiet)
     await Promise.all([jobs, reconciler.stop()])

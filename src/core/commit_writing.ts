@@ -160,14 +160,9 @@ async function checkedBase(
       `A branch called '${branch}' already exists. Switch to that branch in order to make changes`,
     )
   if ((different || empty) && !isBranchName(branch)) throw badName(branch)
-  if (tip !== undefined && sha !== undefined && !rewrites && !(await holds(repository, sha, tip)))
+  if (tip !== undefined && sha !== undefined && !rewrites && !(await repository.isAncestor(tip, sha)))
     throw new CommitRefused('You are not allowed to force push code to a protected branch on this project.')
   return sha
-}
-
-/** Whether the history of `sha` has all of that of `tip`. */
-async function holds(repository: Repository, sha: string, tip: string): Promise<boolean> {
-  return (await repository.log({ from: [tip], exclude: [sha], skip: 0, limit: 1 })).length === 0
 }
 
 /** Refuses to change a file that has changed since the commit that the caller knows of. */

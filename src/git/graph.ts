@@ -36,7 +36,7 @@ export class Graph implements Tables {
   /** How many commits some commits have behind them, themselves included: from these other numbers are found quickly. */
   readonly counted = new Map<number, number>()
   #size: number
-  #newIds = Buffer.alloc(0)
+  #newIds: Buffer
   readonly #newPositions = new Map<string, number>()
   readonly #newTrees: string[] = []
 
@@ -47,6 +47,7 @@ export class Graph implements Tables {
     this.filed = last === undefined ? 0 : last.base + last.count
     this.hasOffsets = layers.every(({ offsets }) => offsets !== undefined)
     this.#size = this.filed
+    this.#newIds = Buffer.alloc((tables.first.length - this.filed) * idBytes)
     this.first = tables.first
     this.second = tables.second
     this.time = tables.time
@@ -164,7 +165,8 @@ export class Graph implements Tables {
   }
 
   #reserve(size: number): void {
-    if (size <= this.first.length) return
+    // The tables come with room to spare, the hashes with none.
+    if (size <= this.first.length && (size - this.filed) * idBytes <= this.#newIds.length) return
     // Room for half as many again as were added, so that adding one by one copies seldom.
     const room = size + 64 + ((size - this.filed) >>> 1)
     const ids = Buffer.alloc((room - this.filed) * idBytes)

@@ -13,6 +13,7 @@ const largestPack = 2 ** 31 - 1
 const writesAtOnce = 4
 const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 const fileMode = 0o444
+const directoryAttempts = 20
 const decompress = promisify(inflate)
 
 /**
@@ -30,7 +31,15 @@ export async function storeObjects(objectDirectory: string, objects: readonly Ne
   await inTurns(distinct, async (object) => {
     directories.add(dirname(await storeLoose(objectDirectory, object, true)))
   })
-  await Promise.all([...directories].map(syncDirectory))
+  await Promise.all(
+    [...directories].map((directory) =>
+      syncDirectory(directory).catch((error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error
+        // Maintenance has packed the objects meanwhile, and left the directory empty.
+        return syncDirectory(join(objectDirectory, 'pack'))
+      }),
+    ),
+  )
 }
 
 /** Stores objects as files without making them durable, for processes that read them while they last. */
@@ -72,19 +81,27 @@ async function storeLoose(objectDirectory: string, object: NewObject, durable: b
   const head = Buffer.from(`${object.type} ${object.body.length}\0`)
   const bytes = await compress(Buffer.concat([head, object.body]))
   const temporary = join(dirname(file), temporaryName('tmp_obj'))
-  const write = (): Promise<void> =>
-    durable ? writeNew(temporary, bytes, fileMode) : writePassing(temporary, bytes)
-  try {
-    await write()
-  } catch (error) {
-    // The directory was never there, or maintenance has just removed it because it was empty.
-    if (!hasCode(error, 'ENOENT')) throw error
-    if (durable) await makeDirectory(dirname(file))
-    else await mkdir(dirname(file), { recursive: true })
-    await write()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await (durable ? writeNew(temporary, bytes, fileMode) : writePassing(temporary, bytes))
+      break
+    } catch (error) {
+      // The directory was never there, or maintenance removed it because it was empty, perhaps just after it was made.
+      if (!hasCode(error, 'ENOENT') || attempt === directoryAttempts) throw error
+      await makeFanOut(dirname(file), durable)
+    }
   }
   await place(temporary, file)
   return file
+}
+
+async function makeFanOut(directory: string, durable: boolean): Promise<void> {
+  try {
+    if (durable) await makeDirectory(directory)
+    else await mkdir(directory, { recursive: true })
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
 }
 
 async function writePassing(file: string, bytes: Buffer): Promise<void> {

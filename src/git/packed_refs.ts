@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs'
-import { open, readFile, rename, unlink } from 'node:fs/promises'
+import { readFile, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { hasCode, syncDirectory } from './durable.ts'
 import { GitError } from './errors.ts'
+import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
 
 /** The refs of a repository that share one file: full names to hashes, in the order of the file. */
@@ -30,7 +31,7 @@ interface Known extends PackedRefs {
 
 const cacheBytes = 32 * 1024 * 1024
 const lockWaitMs = 10_000
-const retryMs = 20
+const retryMs = 100
 const nothing: PackedRefs = { ids: new Map(), names: [] }
 const file = 'packed-refs'
 
@@ -93,14 +94,19 @@ export interface PackedRewrite {
 }
 
 /** Prepares the file without some refs. Throws GitError `busy` when another program holds the file for 10 s. */
-export async function withoutPacked(gitDirectory: string, gone: ReadonlySet<string>): Promise<PackedRewrite> {
+export async function withoutPacked(
+  gitDirectory: string,
+  gone: ReadonlySet<string>,
+  janitor: Janitor,
+): Promise<PackedRewrite> {
   const path = join(gitDirectory, file)
   const lock = `${path}.lock`
-  const handle = await openLock(lock)
+  const handle = await openLock(gitDirectory, lock, janitor)
   let stands = true
   const abandon = async (): Promise<void> => {
     if (stands) await unlink(lock).catch(() => undefined)
     stands = false
+    janitor.closed(lock)
   }
   try {
     const lines = (await readFile(path, 'utf8')).split('\n')
@@ -126,13 +132,14 @@ export async function withoutPacked(gitDirectory: string, gone: ReadonlySet<stri
   return { place, abandon }
 }
 
-async function openLock(lock: string): ReturnType<typeof open> {
+async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<FileHandle> {
   const until = performance.now() + lockWaitMs
   for (;;) {
     try {
-      return await open(lock, 'wx', 0o640)
+      return await janitor.openLock(lock)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
+      if (await janitor.removeDeadLock(gitDirectory, lock)) continue
       if (performance.now() > until) throw new GitError('busy', 'Another program holds packed-refs.lock')
       await sleep(retryMs)
     }

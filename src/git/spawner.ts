@@ -40,12 +40,11 @@ export interface OpenOptions {
   environment?: Readonly<Record<string, string>>
   /** Path of the program `stdbuf`, through which a command is started that would keep its answers to itself. */
   unbuffer?: string
-  /** Milliseconds after which it is ended; never without. */
+  /** Milliseconds until the process is ended; without it, it lives until it is closed. */
   timeoutMs?: number
 }
 
 const defaultTimeoutMs = 30_000
-const downloadWidth = 16
 const defaultMaxBytes = 64 * 1024 * 1024
 const queueLength = 2_000
 const queueWaitMs = 30_000
@@ -56,7 +55,7 @@ const overdueMs = 10_000
 export class Spawner {
   readonly #options: SpawnerOptions
   readonly #link: SpawnerLink
-  readonly #lanes: Readonly<Record<'quick' | 'slow' | 'download', Lane>>
+  readonly #lanes: Readonly<Record<'quick' | 'slow', Lane>>
 
   constructor(options: SpawnerOptions) {
     this.#options = options
@@ -65,8 +64,6 @@ export class Spawner {
     this.#lanes = {
       quick: new Lane({ ...limits, width: options.width }),
       slow: new Lane({ ...limits, width: options.slowWidth }),
-      // A reader may be slow, and holds up other readers only.
-      download: new Lane({ ...limits, width: downloadWidth }),
     }
   }
 
@@ -95,15 +92,15 @@ export class Spawner {
   }
 
   /**
-   * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on one of a
-   * few places until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
+   * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
+   * (`quick` for readers of our own, `download` for any other) until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
    * Throws GitError `busy`, `spawn`, `gone`, `closed`.
    */
   async stream(
     args: readonly string[],
-    options: Pick<RunOptions, 'gitDirectory' | 'timeoutMs'>,
+    options: Pick<RunOptions, 'gitDirectory' | 'timeoutMs' | 'lane'>,
   ): Promise<Readable> {
-    const leave = await this.#lanes.download.enter()
+    const leave = await this.#lanes[options.lane ?? 'quick'].enter()
     try {
       const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
       const git = await this.#link.launch({
@@ -125,7 +122,7 @@ export class Spawner {
   }
 
   /**
-   * Starts a long-lived command with stdin and stdout on one socket.
+   * Starts a long-lived command with stdin and stdout on one socket; it is ended after `timeoutMs`, never without.
    * Throws GitError `spawn`, `gone`, `closed`.
    */
   open(args: readonly string[], gitDirectory: string, options: OpenOptions = {}): Promise<GitProcess> {

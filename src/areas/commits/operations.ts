@@ -12,6 +12,7 @@ import { readRange } from './rules.ts'
 
 export { createCommit } from './create_operations.ts'
 export { cherryPickCommit, revertCommit } from './pick_operations.ts'
+export { getCommitSequence, listCommitReferences } from './reach_operations.ts'
 
 type Here = Has<{ project: Project; repository: Repository }>
 
