@@ -67,6 +67,14 @@ export function findByRef(db: Db, ref: string): Promise<ProjectRow | undefined> 
   return db.one(byFullPath, { full_path: ref })
 }
 
+const byAlias = statement((p: Slots<{ name: string }>) =>
+  q.selectFrom('project_aliases').select('project_id').where('name', '=', p.name),
+)
+
+/** The id of the project that bears the alias, whoever asks. */
+export const findIdByAlias = async (db: Db, name: string): Promise<number | undefined> =>
+  (await db.one(byAlias, { name }))?.project_id
+
 /** Where a project's repository lies below the repositories' root: by id, so that no rename moves it. */
 export const repositoryPath = (projectId: number): string =>
   `${(projectId % 256).toString(16).padStart(2, '0')}/${projectId}.git`

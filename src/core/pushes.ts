@@ -3,8 +3,10 @@ import { statement, type Slots } from '../db/statement.ts'
 import { pointHead } from '../git/head.ts'
 import type { RefMove } from '../git/refs.ts'
 import type { Instance } from '../instance.ts'
+import { enqueue } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
+import { maintainRepository } from './repositories.ts'
 
 const HEADS = 'refs/heads/'
 
@@ -57,6 +59,10 @@ async function refsMoved(
     at: new Date(),
     default_branch: defaultBranch ?? null,
   })
+  if (tools.git.isDue(repositoryPath(project.id))) {
+    const payload = { project_id: project.id }
+    await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
+import type { Git } from '../git/git.ts'
+import { maintain } from '../git/maintenance.ts'
 import { directoryBytes } from '../git/sizes.ts'
 import type { Job } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'
@@ -16,4 +18,35 @@ export const measureRepository: Job<{ project_id: number }> = {
     const size = await directoryBytes(git.directory(repositoryPath(project_id))).catch(() => 0)
     await db.run(setSize, { id: project_id, size })
   },
+}
+
+/** Packs a project's repository when it has grown untidy. */
+export const maintainRepository: Job<{ project_id: number }> = {
+  name: 'maintain_repository',
+  run: async ({ git }, { project_id }) => {
+    const path = repositoryPath(project_id)
+    if (await git.repository(path).exists()) await maintain(git, path)
+  },
+}
+
+const SWEEP = 6 * 3_600_000
+
+/** Removes what killed processes left in the repositories, now and every six hours, until stopped. Never throws. */
+export function startSweeping(
+  git: Git,
+  say: (detail: object, text: string) => void,
+): { readonly stop: () => void } {
+  const sweep = async (): Promise<void> => {
+    try {
+      const swept = await git.sweep()
+      if (Object.values(swept).some((count) => count > 0))
+        say(swept, 'leftovers of dead processes were removed')
+    } catch (error) {
+      say({ err: error }, 'the repositories could not be swept')
+    }
+  }
+  void sweep()
+  const clock = setInterval(() => void sweep(), SWEEP)
+  clock.unref()
+  return { stop: () => clearInterval(clock) }
 }

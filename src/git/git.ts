@@ -8,14 +8,15 @@ import { GraphWriter } from './graph_writer.ts'
 import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
+import type { Swept } from './janitor.ts'
 import { isRepositoryPath } from './names.ts'
 import { patchTree } from './patch_tree.ts'
 import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { openWriting } from './writes.ts'
 import { Tips } from './tips.ts'
+import { isDue, openWriting } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -54,6 +55,10 @@ export interface Git {
   directory(relativePath: string): string
   /** Drops all that is remembered of a repository and replaces its processes; needed after it was replaced, repacked or removed. */
   forget(relativePath: string): void
+  /** Removes what killed processes left in all repositories, a little at a time; see Swept. */
+  sweep(): Promise<Swept>
+  /** True once after each hundred movements of the repository's refs: then `maintain` is worth a look. */
+  isDue(relativePath: string): boolean
   /** To be called after refs of the repository have moved: its commit-graph is brought up to date soon. Throws TypeError like `repository`. */
   touched(relativePath: string): void
   /** Runs single commands for the other files of this room. */
@@ -65,6 +70,7 @@ export interface Git {
 const statsEntries = 100_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
+const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
@@ -83,11 +89,21 @@ export function openGit(options: GitOptions): Git {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
   }
+  // A handle holds nothing, but to make one for every request would cost more than most of its answers.
+  const handles = new LRUCache<string, Repository>({ max: 2_000 })
   return {
     spawner,
     directory,
-    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    repository: (relativePath) => {
+      const known = handles.get(relativePath)
+      if (known !== undefined) return known
+      const handle = repositoryAt(room, relativePath, directory(relativePath))
+      handles.set(relativePath, handle)
+      return handle
+    },
     forget: (relativePath) => forget(directory(relativePath)),
+    sweep: () => room.writing.janitor.sweep(),
+    isDue: (relativePath) => isDue(room.writing, relativePath),
     touched: (relativePath) => writer.touched(directory(relativePath)),
     close: async () => {
       budget.close()
@@ -133,6 +149,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     open,
     budget,
     folder,
+    root: options.root,
     path: options.path ?? defaultPath,
     commit: (gitDirectory, sha) => findCommit({ objects, commits: caches.commits }, gitDirectory, sha),
     touched: (path) => writer.touched(join(options.root, path)),
@@ -146,6 +163,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     walkTools,
     commits: caches.commits,
     stats: caches.stats,
+    digests: new LRUCache<string, string>({ max: digestEntries }),
     writing,
   }
   const forget = (gitDirectory: string): void => {

@@ -164,7 +164,8 @@ export class Graph implements Tables {
   }
 
   #reserve(size: number): void {
-    if (size <= this.first.length) return
+    // The tables come with room to spare, the hashes with none.
+    if (size <= this.first.length && (size - this.filed) * idBytes <= this.#newIds.length) return
     // Room for half as many again as were added, so that adding one by one copies seldom.
     const room = size + 64 + ((size - this.filed) >>> 1)
     const ids = Buffer.alloc((room - this.filed) * idBytes)

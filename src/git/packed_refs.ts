@@ -1,9 +1,11 @@
-import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { closeSync, statSync } from 'node:fs'
+import { readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { hasCode, syncDirectory } from './durable.ts'
+import { hasCode, syncDirectory, syncFile, writeAll } from './durable.ts'
 import { GitError } from './errors.ts'
+import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
 
 /** The refs of a repository that share one file: full names to hashes, in the order of the file. */
@@ -13,13 +15,23 @@ export interface PackedRefs {
   readonly names: readonly string[]
 }
 
+/**
+ * Tells one version of a file from every other: refs are renamed into place, so each is another file. Undefined where
+ * there is none. It does not wait: every request asks, and to hand the question to a thread takes twenty times as long.
+ */
+export function stampOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return undefined
+  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
+}
+
 interface Known extends PackedRefs {
   stamp: string
 }
 
 const cacheBytes = 32 * 1024 * 1024
 const lockWaitMs = 10_000
-const retryMs = 20
+const retryMs = 100
 const nothing: PackedRefs = { ids: new Map(), names: [] }
 const file = 'packed-refs'
 
@@ -34,8 +46,8 @@ export class PackedRefsReader {
   async read(gitDirectory: string): Promise<PackedRefs> {
     const path = join(gitDirectory, file)
     try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-      const stamp = [ino, size, mtimeNs, ctimeNs].join(':')
+      const stamp = stampOf(path)
+      if (stamp === undefined) return nothing
       const known = this.#known.get(gitDirectory)
       if (known?.stamp === stamp) return known
       const fresh = { ...parse(await readFile(path, 'utf8')), stamp }
@@ -82,14 +94,19 @@ export interface PackedRewrite {
 }
 
 /** Prepares the file without some refs. Throws GitError `busy` when another program holds the file for 10 s. */
-export async function withoutPacked(gitDirectory: string, gone: ReadonlySet<string>): Promise<PackedRewrite> {
+export async function withoutPacked(
+  gitDirectory: string,
+  gone: ReadonlySet<string>,
+  janitor: Janitor,
+): Promise<PackedRewrite> {
   const path = join(gitDirectory, file)
   const lock = `${path}.lock`
-  const handle = await openLock(lock)
+  const opened = await openLock(gitDirectory, lock, janitor)
   let stands = true
   const abandon = async (): Promise<void> => {
     if (stands) await unlink(lock).catch(() => undefined)
     stands = false
+    janitor.closed(lock)
   }
   try {
     const lines = (await readFile(path, 'utf8')).split('\n')
@@ -99,13 +116,13 @@ export async function withoutPacked(gitDirectory: string, gone: ReadonlySet<stri
       if (!line.startsWith('^')) dropping = gone.has(line.slice(41))
       return !dropping
     })
-    await handle.writeFile(kept.join('\n'))
-    await handle.sync()
+    await writeAll(opened, kept.join('\n'))
+    await syncFile(opened)
   } catch (error) {
     await abandon()
     throw error
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
   const place = async (): Promise<void> => {
     await rename(lock, path)
@@ -115,13 +132,14 @@ export async function withoutPacked(gitDirectory: string, gone: ReadonlySet<stri
   return { place, abandon }
 }
 
-async function openLock(lock: string): ReturnType<typeof open> {
+async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<number> {
   const until = performance.now() + lockWaitMs
   for (;;) {
     try {
-      return await open(lock, 'wx', 0o640)
+      return janitor.openLock(lock)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
+      if (await janitor.removeDeadLock(gitDirectory, lock)) continue
       if (performance.now() > until) throw new GitError('busy', 'Another program holds packed-refs.lock')
       await sleep(retryMs)
     }

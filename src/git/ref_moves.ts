@@ -1,8 +1,10 @@
-import { open, readdir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
+import { closeSync, renameSync } from 'node:fs'
+import { readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, makeDirectory, syncDirectory } from './durable.ts'
+import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll } from './durable.ts'
 import { GitError } from './errors.ts'
+import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
 import { hasPackedBelow, withoutPacked, type PackedRefsReader } from './packed_refs.ts'
 import { isFullRefName, readRef, type RefMove } from './refs.ts'
@@ -10,19 +12,19 @@ import { isFullRefName, readRef, type RefMove } from './refs.ts'
 /** What moving refs needs of the room. */
 export interface RefMoving {
   readonly packed: PackedRefsReader
-  /** Removes a lock file when it is certain that who made it is dead, and tells whether it did. */
-  removeDeadLock(gitDirectory: string, lock: string): Promise<boolean>
+  readonly janitor: Janitor
 }
 
 interface Held {
   readonly move: RefMove
   readonly lock: string
-  readonly handle: FileHandle
+  readonly file: number
   /** True once the lock file has become the ref's file. */
   placed: boolean
 }
 
-const lockWaitMs = 2_000
+const lockWaitMs = 3_000
+const askJanitorMs = 500
 const retryMs = 10
 const directoryAttempts = 5
 
@@ -61,10 +63,11 @@ export async function moveAll(
     await Promise.all(held.map(fill))
     await commit(moving, gitDirectory, held)
   } finally {
-    await Promise.all(held.map(({ handle }) => handle.close().catch(() => undefined)))
+    for (const { file } of held) closeSync(file)
     // One that was renamed may meanwhile have been made anew by somebody else.
     const left = held.filter(({ placed }) => !placed)
     await Promise.all(left.map(({ lock }) => unlink(lock).catch(() => undefined)))
+    for (const { lock } of held) moving.janitor.closed(lock)
     const vacated = held.filter(({ move }) => move.to === undefined || move.from === undefined)
     for (const { move } of vacated) await removeEmptyParents(gitDirectory, move.ref)
   }
@@ -73,12 +76,16 @@ export async function moveAll(
 async function take(moving: RefMoving, gitDirectory: string, move: RefMove): Promise<Held> {
   const lock = join(gitDirectory, `${move.ref}.lock`)
   const until = performance.now() + lockWaitMs
+  let askAt = 0
   for (let attempt = 1; ;) {
     try {
-      return { move, lock, handle: await open(lock, 'wx', 0o640), placed: false }
+      return { move, lock, file: moving.janitor.openLock(lock), placed: false }
     } catch (error) {
       if (hasCode(error, 'EEXIST')) {
-        if (await moving.removeDeadLock(gitDirectory, lock)) continue
+        if (performance.now() > askAt) {
+          if (await moving.janitor.removeDeadLock(gitDirectory, lock)) continue
+          askAt = performance.now() + askJanitorMs
+        }
         if (performance.now() > until) throw new GitError('busy', `Another program holds ${move.ref}`)
         await sleep(retryMs)
       } else if (hasCode(error, 'ENOENT') && attempt < directoryAttempts) {
@@ -130,17 +137,22 @@ async function clearDirectory(directory: string): Promise<boolean> {
   }
 }
 
-async function fill({ move, handle }: Held): Promise<void> {
+async function fill({ move, file }: Held): Promise<void> {
   if (move.to === undefined) return
-  await handle.writeFile(`${move.to}\n`)
-  await handle.sync()
+  await writeAll(file, `${move.to}\n`)
+  await syncFile(file)
 }
 
-async function commit({ packed }: RefMoving, gitDirectory: string, held: readonly Held[]): Promise<void> {
+async function commit(
+  { packed, janitor }: RefMoving,
+  gitDirectory: string,
+  held: readonly Held[],
+): Promise<void> {
   const gone = held.filter(({ move }) => move.to === undefined).map(({ move }) => move.ref)
   const { ids } = gone.length === 0 ? { ids: new Map() } : await packed.read(gitDirectory)
   const inPacked = gone.filter((ref) => ids.has(ref))
-  const rewrite = inPacked.length === 0 ? undefined : await withoutPacked(gitDirectory, new Set(inPacked))
+  const rewrite =
+    inPacked.length === 0 ? undefined : await withoutPacked(gitDirectory, new Set(inPacked), janitor)
   try {
     await placeAll(gitDirectory, held)
     // Before the refs' own files: the other way round an old value would show for a moment, or after a crash for good.
@@ -170,7 +182,7 @@ async function placeAll(gitDirectory: string, held: readonly Held[]): Promise<vo
   try {
     // New refs first: only theirs can fail, when another program has just made a directory of that name.
     for (const each of [...placing.filter(isNew), ...placing.filter((other) => !isNew(other))]) {
-      await rename(each.lock, join(gitDirectory, each.move.ref))
+      renameSync(each.lock, join(gitDirectory, each.move.ref))
       each.placed = true
       if (isNew(each)) created.push(each)
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -201,22 +201,6 @@ void test('names and hashes that are none are refused before any file is touched
   const twice = { ref: 'refs/heads/y', from: undefined, to: first }
   await assert.rejects(repository.moveRefs([twice, twice]), TypeError)
   assert.deepEqual(locks(), [])
-})
-
-void test('git and this room keep off each other by the same lock files', async () => {
-  const ref = 'refs/heads/shared'
-  await repository.moveRefs([{ ref, from: undefined, to: first }])
-  const lock = join(directory, `${ref}.lock`)
-  writeFileSync(lock, '')
-  await assert.rejects(repository.moveRefs([{ ref, from: first, to: second }]), fault('busy'))
-  assert.equal(await repository.ref(ref), first)
-  assert.equal(existsSync(lock), true)
-  gitText(directory, ['update-ref', 'refs/heads/other', first])
-  const move = repository.moveRefs([{ ref, from: first, to: second }])
-  await sleep(50)
-  unlinkSync(lock)
-  await move
-  assert.equal(await repository.ref(ref), second)
 })
 
 void test('who asks for a branch first gets it first, and other branches are not held up', async () => {

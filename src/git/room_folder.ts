@@ -22,16 +22,45 @@ export class RoomFolder {
 
   /** A new folder inside, with this name. */
   async make(name: string): Promise<string> {
-    this.#made ??= this.#open()
-    const folder = join(await this.#made, name)
+    const folder = join(await (this.#made ??= this.#open()), name)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     return folder
+  }
+
+  /** Makes the folder, so that others see that this room is there. */
+  async announce(): Promise<void> {
+    await (this.#made ??= this.#open())
+  }
+
+  /** True when no other room of any process or machine has the same root. */
+  async isAlone(): Promise<boolean> {
+    for (const name of await this.#others()) {
+      if (!(await isDead(name, join(this.#root, parent, name)))) return false
+    }
+    return true
+  }
+
+  /** Removes the folders of rooms whose processes are dead, and returns how many there were. */
+  async removeDead(): Promise<number> {
+    let removed = 0
+    for (const name of await this.#others()) {
+      const folder = join(this.#root, parent, name)
+      if (!(await isDead(name, folder))) continue
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+      removed += 1
+    }
+    return removed
   }
 
   /** Removes it with all it holds. */
   async close(): Promise<void> {
     clearInterval(this.#beat)
     if (this.#made !== undefined) await rm(await this.#made, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  async #others(): Promise<string[]> {
+    const names = await readdir(join(this.#root, parent)).catch(() => [])
+    return names.filter((name) => name !== this.#name)
   }
 
   async #open(): Promise<string> {
@@ -44,19 +73,6 @@ export class RoomFolder {
     this.#beat.unref()
     return folder
   }
-}
-
-/** Removes the folders of rooms whose processes are dead, and returns how many there were. */
-export async function removeDeadRooms(root: string): Promise<number> {
-  const names = await readdir(join(root, parent)).catch(() => [])
-  let removed = 0
-  for (const name of names) {
-    const folder = join(root, parent, name)
-    if (!(await isDead(name, folder))) continue
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-    removed += 1
-  }
-  return removed
 }
 
 async function isDead(name: string, folder: string): Promise<boolean> {

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
 import { GitError } from './errors.ts'
+import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
+import { PushTurns, turnsAt, type RepositoryTurns } from './push_turns.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeObjects } from './object_store.ts'
 import {
@@ -18,7 +21,9 @@ import {
 import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
-import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import { RefReader } from './ref_reader.ts'
+import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
+import type { RoomFolder } from './room_folder.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
@@ -32,8 +37,11 @@ export interface Writes {
   /**
    * Runs `work` while nobody else in this process runs work for one of these full names: writes through the interface
    * and pushes take the same locks, in the order of asking. Calls must not be nested. Throws GitError `busy` after 60 s.
+   * While somebody's turn to push is on (see PushTurns) all but that `pusher` wait.
    */
-  locked<T>(refs: readonly string[], work: () => Promise<T>): Promise<T>
+  locked<T>(refs: readonly string[], work: () => Promise<T>, pusher?: string): Promise<T>
+  /** Whose turn it is to write: for pushes. */
+  readonly turns: RepositoryTurns
   /**
    * Moves all refs or none, durably, each only from where the caller saw it. Throws GitError `moved` when one is
    * elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
@@ -74,28 +82,49 @@ export interface Writing {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly trees: TreeReader
   readonly packed: PackedRefsReader
+  readonly refs: RefReader
   readonly locks: Locks
+  readonly turns: PushTurns
   readonly merges: Merges
+  readonly folder: RoomFolder
+  readonly janitor: Janitor
+  /** How often refs of a repository have moved since it was last looked after. */
+  readonly moves: LRUCache<string, number>
   /** Told after refs have moved, with the repository's path below the root. */
   readonly touched: (path: string) => void
 }
 
 const lockWaitMs = 60_000
+const countedRepositories = 10_000
+const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'>,
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
 ): Writing {
-  const { objects, touched } = parts
+  const { objects, folder, touched } = parts
   const trees = new TreeReader(objects)
+  const packed = new PackedRefsReader()
   return {
     objects,
     trees,
-    packed: new PackedRefsReader(),
+    packed,
+    refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
+    turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),
+    folder,
+    janitor: new Janitor(parts.root, folder),
+    moves: new LRUCache({ max: countedRepositories }),
     touched,
   }
+}
+
+/** True once after each hundred movements of a repository's refs: then `maintain` is worth a look. */
+export function isDue({ moves }: Writing, path: string): boolean {
+  if ((moves.get(path) ?? 0) < movesBetweenLooks) return false
+  moves.delete(path)
+  return true
 }
 
 /** The writing side of the repository in `gitDirectory`. */
@@ -115,22 +144,31 @@ function refsAt(
   writing: Writing,
   path: string,
   gitDirectory: string,
-): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
-  const { objects, packed, locks } = writing
-  const locked: Writes['locked'] = (names, work) => {
+): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'turns' | 'moveRefs'> {
+  const { objects, packed, locks, turns, janitor, folder } = writing
+  const locked: Writes['locked'] = async (names, work, pusher) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
-    return locks.hold(keys, work)
+    // Turns are about branches and tags; what else is locked here need not wait for them.
+    if (!names.some((name) => name.startsWith('refs/'))) return locks.hold(keys, work)
+    const leave = await turns.pass(gitDirectory, pusher)
+    try {
+      return await locks.hold(keys, work)
+    } finally {
+      leave()
+    }
   }
   return {
-    ref: async (name) => (isFullRefName(name) ? readRef(packed, gitDirectory, name) : undefined),
+    ref: async (name) => (isFullRefName(name) ? writing.refs.read(gitDirectory, name) : undefined),
     refs: (prefix) => listRefs(writing, gitDirectory, prefix),
     tag: (id) => findTag(objects, gitDirectory, id),
     locked,
+    turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
-      await checkTargets(objects, gitDirectory, moves)
-      const moving = { packed, removeDeadLock: () => Promise.resolve(false) }
-      await moveAll(moving, gitDirectory, moves)
+      await checkTargets(writing, gitDirectory, moves)
+      await folder.announce()
+      await moveAll({ packed, janitor }, gitDirectory, moves)
+      writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
       writing.touched(path)
     },
   }
@@ -151,17 +189,20 @@ function objectsAt(
     writeTree: async (base, changes) => {
       const { tree, objects: made } = await drafted(base, changes)
       await storeObjects(store, made)
+      trees.keep(gitDirectory, made)
       return tree
     },
     writeCommit: async (commit) => {
       const object = await commitObject(commit)
       await storeObjects(store, [object])
+      trees.keep(gitDirectory, [object])
       return object.id
     },
     writeChanges: async (base, changes, commit) => {
       const { tree, objects: made } = await drafted(base, changes)
       const object = await commitObject({ ...commit, tree })
       await storeObjects(store, [...made, object])
+      trees.keep(gitDirectory, [...made, object])
       return { commit: object.id, tree }
     },
     writeTag: async (tag) => {
@@ -184,13 +225,13 @@ function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | '
 
 /** Refs point at objects that are there, and branches at commits. */
 async function checkTargets(
-  objects: Writing['objects'],
+  { objects, trees }: Writing,
   gitDirectory: string,
   moves: readonly RefMove[],
 ): Promise<void> {
   await Promise.all(
     moves.map(async ({ ref, to }) => {
-      if (to === undefined) return
+      if (to === undefined || trees.isKnownCommit(gitDirectory, to)) return
       const found = await objects.ask(gitDirectory, { command: 'info', object: to })
       const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
       if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)
