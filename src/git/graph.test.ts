@@ -88,6 +88,21 @@ async function compareReach(directory: string, samples: number, seed: number): P
   return commands
 }
 
+async function compareStats(directory: string, samples: number): Promise<void> {
+  const { shas } = subjectOf(directory)
+  const some = shas.filter((_, index) => index % Math.ceil(shas.length / samples) === 0)
+  const shown = ['log', '--no-walk', '--stdin', '-m', '--first-parent', '--shortstat', '--format=%H']
+  const expected = new Map<string, [number, number]>()
+  for (const line of gitLines(directory, shown, some.join('\n'))) {
+    const [additions, deletions] = [/(\d+) ins/, /(\d+) del/].map((part) => Number(part.exec(line)?.[1] ?? 0))
+    if (/^[0-9a-f]{40}$/.test(line)) expected.set(line, [0, 0])
+    else if (line !== '') expected.set([...expected.keys()].at(-1) ?? '', [additions ?? 0, deletions ?? 0])
+  }
+  const stats = await opened().git.repository(basename(directory)).stats(some)
+  const found = [...stats].map(([sha, { additions, deletions }]) => [sha, [additions, deletions]] as const)
+  assert.deepEqual(new Map(found), expected)
+}
+
 function mergeBases(directory: string, a: string, b: string): string[] {
   try {
     return gitLines(directory, ['merge-base', '--all', a, b])
@@ -128,20 +143,22 @@ void test('without filters of changed paths, lists by path are left to git', asy
   assert.deepEqual(commands, ['rev-list'])
 })
 
-void test("the lists and counts of this project's own history are those of git", async (context) => {
+void test("lists, counts, refs and stats of this project's own history are those of git", async (context) => {
   const own = join(import.meta.dirname, '../..')
   // A copy of the sources may come without their history.
   if (!existsSync(join(own, '.git'))) return context.skip('no history is here')
   await importRepository(opened().git, own, 'own.git')
   await compareLists(join(root, 'own.git'), 40, 3)
   await compareReach(join(root, 'own.git'), 10, 3)
+  await compareStats(join(root, 'own.git'), 60)
 })
 
 const given = (process.env['TEST_REPOSITORIES'] ?? '').split(delimiter).filter((path) => path !== '')
 for (const [index, place] of given.entries()) {
-  void test(`lists, counts and refs of ${basename(place)} are those of git`, async () => {
+  void test(`lists, counts, refs and stats of ${basename(place)} are those of git`, async () => {
     await importRepository(opened().git, place, `given-${index}.git`)
     await compareLists(join(root, `given-${index}.git`), 300, 5)
     await compareReach(join(root, `given-${index}.git`), 60, 5)
+    await compareStats(join(root, `given-${index}.git`), 300)
   })
 }

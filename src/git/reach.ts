@@ -4,13 +4,7 @@ import { bestCommonAncestor, reachedFrom } from './graph_reach.ts'
 import type { Found } from './graphs.ts'
 import type { WalkTools } from './log.ts'
 import { isSha } from './names.ts'
-import type { Tip, TipList } from './tips.ts'
-
-/** A branch or tag by its short name. */
-export interface ShortRef {
-  readonly type: 'branch' | 'tag'
-  readonly name: string
-}
+import { shortRef, type ShortRef, type TipList } from './tips.ts'
 
 /** What is asked about who descends from whom. Commits are full hashes of commits; TypeError for anything else. */
 export interface Reach {
@@ -24,7 +18,6 @@ export interface Reach {
   mergeBase(a: string, b: string): Promise<string | undefined>
 }
 
-const places = { branch: 'refs/heads/', tag: 'refs/tags/' } as const
 const positions = new WeakMap<TipList, Found>()
 
 /** Those questions about the repository in `gitDirectory`; git answers where its graph cannot. */
@@ -68,36 +61,39 @@ async function refsContaining(
   sha: string,
   types: readonly ShortRef['type'][],
 ): Promise<ShortRef[]> {
-  const prefixes = (['branch', 'tag'] as const).filter((type) => types.includes(type))
-  if (prefixes.length === 0) return []
-  const { tips } = await containing(tools, gitDirectory, sha)
-  return prefixes.flatMap((type) =>
-    tips
-      .filter((name) => name.startsWith(places[type]))
-      .map((name) => ({ type, name: name.slice(places[type].length) })),
-  )
-}
-
-async function containing(
-  { graphs, run, tips }: WalkTools,
-  gitDirectory: string,
-  sha: string,
-): Promise<{ tips: string[] }> {
+  if (types.length === 0) return []
+  const { graphs, run, tips } = tools
   const list = await tips.list(gitDirectory)
   const sought = await graphs.with(gitDirectory, [sha])
-  let found = positions.get(list)
-  if (sought !== undefined && found?.graph !== sought.graph) {
-    found = await graphs.with(gitDirectory, [...list.tips.map(({ commit }) => commit), sha])
-    if (found !== undefined) positions.set(list, found)
-  }
+  const found = sought === undefined ? undefined : await findTips(tools, gitDirectory, { list, sought })
   if (sought === undefined || found === undefined) {
-    const args = ['for-each-ref', '--format=%(refname)', `--contains=${sha}`, places.branch, places.tag]
-    return { tips: (await run(args, { gitDirectory })).toString().split('\n') }
+    const args = ['for-each-ref', '--format=%(refname)', `--contains=${sha}`, 'refs/heads/', 'refs/tags/']
+    const names = (await run(args, { gitDirectory })).toString().split('\n')
+    return names
+      .filter((name) => name !== '')
+      .map(shortRef)
+      .filter(({ type }) => types.includes(type))
   }
-  const commit = found.graph.find(sha)
-  const ends = found.positions.slice(0, list.tips.length)
-  const reached = await reachedFrom(found.graph, commit, ends)
-  return { tips: list.tips.filter((_, index) => reached[index] === true).map(({ name }: Tip) => name) }
+  const reached = await reachedFrom(found.graph, found.graph.find(sha), found.positions)
+  return list.tips
+    .filter(({ ref }, index) => reached[index] === true && types.includes(ref.type))
+    .map(({ ref }) => ref)
+}
+
+/** Where all tips are in the graph that `sought` came from; remembered as long as neither changes. */
+async function findTips(
+  { graphs }: WalkTools,
+  gitDirectory: string,
+  { list, sought }: { list: TipList; sought: Found },
+): Promise<Found | undefined> {
+  const known = positions.get(list)
+  if (known?.graph === sought.graph) return known
+  const commits = list.tips.map(({ commit }) => commit)
+  const found = await graphs.with(gitDirectory, commits)
+  // Replaced between the two questions: so seldom that git may answer.
+  if (found?.graph !== sought.graph) return undefined
+  positions.set(list, found)
+  return found
 }
 
 async function isAncestor(

@@ -4,9 +4,15 @@ import { LRUCache } from 'lru-cache'
 import type { AskObject } from './graphs.ts'
 import { isSha } from './names.ts'
 
-/** A branch or tag and the commit it stands for; `name` is the full name. */
-export interface Tip {
+/** A branch or tag by its short name. */
+export interface ShortRef {
+  readonly type: 'branch' | 'tag'
   readonly name: string
+}
+
+/** A branch or tag and the commit it stands for. */
+export interface Tip {
+  readonly ref: ShortRef
   /** As it stands, a tag object perhaps. */
   readonly id: string
   readonly commit: string
@@ -98,7 +104,7 @@ export class Tips {
         return { name, id, commit: peeled }
       })
       for (const { name, id, commit } of await Promise.all(part)) {
-        if (commit !== undefined) tips.push({ name, id, commit })
+        if (commit !== undefined) tips.push({ ref: shortRef(name), id, commit })
       }
     }
     return tips
@@ -107,6 +113,14 @@ export class Tips {
   async #peel(gitDirectory: string, id: string): Promise<string | undefined> {
     return (await this.#ask(gitDirectory, { command: 'info', object: `${id}^{commit}` }))?.id
   }
+}
+
+const places = { branch: 'refs/heads/', tag: 'refs/tags/' } as const
+
+/** The short form of a full name below `refs/heads/` or `refs/tags/`. */
+export function shortRef(name: string): ShortRef {
+  const type = name.startsWith(places.branch) ? 'branch' : 'tag'
+  return { type, name: name.slice(places[type].length) }
 }
 
 function isSame(a: Loose, b: Loose): boolean {
