@@ -23,6 +23,8 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
 import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
+import type { TransportOptions } from './transport/conversation.ts'
+import { mountGit } from './transport/git_routes.ts'
 
 // The only place where things are constructed.
 
@@ -88,12 +90,13 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
 export type AppOptions = Partial<Omit<ServerOptions, 'logger'>> & {
   readonly log: FastifyBaseLogger
   readonly checkAnswers?: AnswerCheck
+  readonly transport?: TransportOptions
 }
 
 /** The HTTP server over an instance, not yet listening. `draining` makes readiness fail. */
 export function createApp(
   { instance, client }: Pick<Opened, 'instance' | 'client'>,
-  { log, checkAnswers, ...options }: AppOptions,
+  { log, checkAnswers, transport, ...options }: AppOptions,
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)
@@ -104,14 +107,16 @@ export function createApp(
     isAway: (error) => isAway(error) || isGitAway(error),
     ...options,
   })
+  const admit = createLimiter(instance.settings)
   const signIn = createSignIn(instance)
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,
     signIn,
-    admit: createLimiter(instance.settings),
+    admit,
   })
+  mountGit(app, { instance, admit, ...transport })
   const { drain } = mountHealth(app, { client, metrics, config, signIn })
   mountDocs(app, served, config)
   return { app, drain }

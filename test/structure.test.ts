@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   access: ['http', 'core', 'db', 'type config', 'type git', 'type instance'],
   areas: ['access', 'http', 'core', 'db', 'git', 'jobs', 'type config', 'type instance'],
   console: ['http', 'db', 'core', 'access', 'type config', 'type instance'],
+  transport: ['access', 'http', 'core', 'git', 'type instance'],
   instance: ['type access', 'type config', 'type core', 'type db', 'type git'],
 }
 /** These construct and command: they may import anything, and only each other may import them. */

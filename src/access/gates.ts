@@ -87,22 +87,28 @@ export const repository: Gate<'checks', never, { project: Project }, { repositor
   kind: 'checks',
   says: 'a repository that is switched on for the caller',
   refuses: () => notFound('Repository'),
-  pass: async ({ actor, git, project }) => {
-    const level = project.repository_access_level
-    const belongs = actor?.admin === true || project.role >= ROLES.guest
-    if (level === 'disabled' || (level === 'private' && !belongs)) return undefined
-    return { repository: git.repository(repositoryPath(project.id)) }
-  },
+  pass: async ({ actor, git, project }) =>
+    hasRepository(actor, project) ? { repository: git.repository(repositoryPath(project.id)) } : undefined,
 }
+
+/** Whether the project's repository is switched on for the caller. */
+export function hasRepository(actor: Actor | null, project: Project): boolean {
+  const level = project.repository_access_level
+  const belongs = actor?.admin === true || project.role >= ROLES.guest
+  return level === 'enabled' || (level === 'private' && belongs)
+}
+
+/** Whether the caller, who sees the project, may read its code. */
+export const mayReadCode = (actor: Actor | null, project: Project): boolean =>
+  actor?.admin === true ||
+  project.role >= ROLES.reporter ||
+  (project.visibility !== 'private' && project.repository_access_level === 'enabled')
 
 /** Code is open where the project is; in a private one it takes a Reporter. */
 export const readsCode = allows({
   says: 'whoever may read the code: at least Reporter where project or repository are private',
   refuses: forbidden,
-  holds: ({ actor, project }: Has<{ project: Project }>) =>
-    actor?.admin === true ||
-    project.role >= ROLES.reporter ||
-    (project.visibility !== 'private' && project.repository_access_level === 'enabled'),
+  holds: ({ actor, project }: Has<{ project: Project }>) => mayReadCode(actor, project),
 })
 
 /** Nothing happens to a record that changed after the moment in `If-Unmodified-Since`. */

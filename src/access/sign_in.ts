@@ -90,26 +90,51 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
 })
 
 /** Makes the function that tells who is calling, reading along what the operation asks for. */
-export function createSignIn({
-  db,
-  settings,
-}: Pick<Instance, 'db' | 'settings'>): (visit: Visit) => Promise<Visitor> {
+export function createSignIn(
+  instance: Pick<Instance, 'db' | 'settings'>,
+): (visit: Visit) => Promise<Visitor> {
+  const read = createTokenReader(instance)
   return async (visit) => {
     const token = tokenOf(visit.headers, visit.sent)
-    if (token === undefined)
-      return { actor: null, along: visit.along && foundIn(await enter(db, 'nobody', null, visit.along)) }
+    if (token === undefined) return read(undefined, visit.along, () => {})
     const sudo = sudoOf(visit)
-    const row = await enter(db, 'token', digestOf(token), sudo === undefined ? visit.along : undefined)
+    const bearer = await read(token, sudo === undefined ? visit.along : undefined, (scopes) =>
+      checkScope(scopes, visit.method),
+    )
+    if (sudo === undefined || bearer.actor === null) return bearer
+    return impersonate(instance.db, { actor: bearer.actor, scopes: bearer.scopes, as: sudo, visit })
+  }
+}
+
+/** Who bears a token, with its scopes and what was read along. Without a token nobody does. */
+export interface Bearer extends Visitor {
+  readonly scopes: readonly string[]
+}
+
+type TokenReader = (
+  token: string | undefined,
+  along: Visit['along'],
+  check: (scopes: readonly string[]) => void,
+) => Promise<Bearer>
+
+/**
+ * Makes the function that reads a token. Throws the published Problem for a token that will not do; `check` throws it
+ * for scopes that will not.
+ */
+export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'settings'>): TokenReader {
+  return async (token, along, check) => {
+    if (token === undefined)
+      return { actor: null, along: along && foundIn(await enter(db, 'nobody', null, along)), scopes: [] }
+    const row = await enter(db, 'token', digestOf(token), along)
     const actor = actorOf(row)
     if (row.token_id === null || actor === null || row.user_state !== 'active') throw unauthorized()
     if (row.token_revoked) throw revokedToken()
     if (row.token_expired) throw expiredToken()
     if (row.token_impersonation && !settings.get('impersonation_enabled')) throw impersonationDisabled()
-    checkScope(row.token_scopes, visit.method)
+    check(row.token_scopes)
     // Nobody waits for this, and losing it loses nothing but a date.
     if (row.token_stale) void touch(db, row.token_id).catch(() => {})
-    if (sudo === undefined) return { actor, along: foundIn(row) }
-    return impersonate(db, { actor, scopes: row.token_scopes, as: sudo, visit })
+    return { actor, along: foundIn(row), scopes: row.token_scopes }
   }
 }
 

@@ -4,6 +4,8 @@ import { Option, type Command } from 'commander'
 import { makeToken } from '../access/tokens.ts'
 import * as groups from '../core/groups.ts'
 import { createWithRepository } from '../core/import.ts'
+import { ForbiddenAddress } from '../core/outbound.ts'
+import { findByRef } from '../core/projects.ts'
 import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
 import type { Namespace, Project, Visibility } from '../db/schema.ts'
@@ -22,12 +24,14 @@ export function addThings(program: Command): void {
 
 const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 const visibility = (): Option =>
-  new Option('--visibility <level>', 'who sees it').choices([...VISIBILITIES]).default('private')
+  new Option('--visibility <level>', "who sees it; without it, as the instance's settings say").choices([
+    ...VISIBILITIES,
+  ])
 
 export interface GroupOptions {
   readonly path: Address
   readonly name?: string
-  readonly visibility: Visibility
+  readonly visibility?: Visibility
 }
 
 function addGroup(parent: Command): void {
@@ -54,6 +58,19 @@ async function findParent(db: Db, fullPath: string): Promise<Namespace> {
 
 const RANK: Readonly<Record<Visibility, number>> = { private: 0, internal: 1, public: 2 }
 
+/** The visibility asked for, or the instance's own as far as the parent allows it. Throws Refusal for a wider one than the parent's. */
+function settleVisibility(
+  parent: Namespace | undefined,
+  wanted: Visibility | undefined,
+  standing: Visibility,
+): Visibility {
+  if (wanted !== undefined) {
+    checkVisibility(parent, wanted)
+    return wanted
+  }
+  return parent?.kind === 'group' && RANK[standing] > RANK[parent.visibility] ? parent.visibility : standing
+}
+
 function checkVisibility(parent: Namespace | undefined, wanted: Visibility): void {
   if (parent?.kind === 'group' && RANK[wanted] > RANK[parent.visibility])
     throw new Refusal(
@@ -61,9 +78,10 @@ function checkVisibility(parent: Namespace | undefined, wanted: Visibility): voi
     )
 }
 
+const TAKEN = new Refusal('--path has already been taken')
 const pathTaken = (error: unknown): unknown =>
   ['routes_pkey', 'namespaces_full_path_key', 'projects_full_path_key'].some((name) => violates(error, name))
-    ? new Refusal('--path has already been taken')
+    ? TAKEN
     : error
 
 export async function createGroup(instance: Instance, options: GroupOptions): Promise<Namespace> {
@@ -71,12 +89,12 @@ export async function createGroup(instance: Instance, options: GroupOptions): Pr
   const { parent: parentPath, path } = options.path
   const parent = parentPath === undefined ? undefined : await findParent(db, parentPath)
   if (parent?.kind === 'user') throw new Refusal('a personal namespace holds no groups')
-  checkVisibility(parent, options.visibility)
+  const standing = instance.settings.get('default_group_visibility')
   const values = {
     parent,
     name: options.name ?? path,
     path,
-    visibility: options.visibility,
+    visibility: settleVisibility(parent, options.visibility, standing),
     runners_token: vault.seal(makeToken('GR1348941')),
   }
   return db
@@ -89,7 +107,7 @@ export async function createGroup(instance: Instance, options: GroupOptions): Pr
 export interface ProjectOptions {
   readonly path: Address
   readonly name?: string
-  readonly visibility: Visibility
+  readonly visibility?: Visibility
   /** An address, or an absolute path here. */
   readonly import?: string
 }
@@ -127,10 +145,13 @@ export async function createProject(
 ): Promise<Project> {
   const { parent = '', path } = options.path
   const namespace = await findParent(instance.db, parent)
-  checkVisibility(namespace, options.visibility)
-  const { name = path, visibility, import: from } = options
+  if ((await findByRef(instance.db, `${parent}/${path}`)) !== undefined) throw TAKEN
+  const { name = path, import: from } = options
+  const standing = instance.settings.get('default_project_visibility')
+  const visibility = settleVisibility(namespace, options.visibility, standing)
   const values = { namespace, creator_id: null, name, path, visibility }
   return createWithSource(instance, values, from, cli).catch((error: unknown) => {
+    if (error instanceof ForbiddenAddress) throw new Refusal(`the import failed: ${error.message}`)
     throw error instanceof GitError ? importFailure(error) : pathTaken(error)
   })
 }

@@ -12,6 +12,7 @@ export type Project = ProjectRow & {
 }
 
 export interface NewProject {
+  readonly id: number
   readonly namespace: Pick<Namespace, 'id' | 'full_path'>
   readonly creator_id: number | null
   readonly name: string
@@ -20,30 +21,17 @@ export interface NewProject {
   readonly default_branch: string | null
 }
 
+const nextId = statement(
+  () => sql<{ id: number }>`select nextval(pg_get_serial_sequence('projects', 'id'))::bigint as id`,
+)
 const insertProject = statement(
-  (
-    p: Slots<{
-      namespace_id: number
-      creator_id: number | null
-      name: string
-      path: string
-      full_path: string
-      visibility: Visibility
-      default_branch: string | null
-    }>,
-  ) =>
-    q
-      .insertInto('projects')
-      .values({
-        namespace_id: p.namespace_id,
-        creator_id: p.creator_id,
-        name: p.name,
-        path: p.path,
-        full_path: p.full_path,
-        visibility: p.visibility,
-        default_branch: p.default_branch,
-      })
-      .returningAll(),
+  (p: Slots<Omit<NewProject, 'namespace'> & { namespace_id: number; full_path: string }>) =>
+    sql<ProjectRow>`
+      insert into projects (id, namespace_id, creator_id, name, path, full_path, visibility, default_branch)
+      overriding system value
+      values (${p.id}, ${p.namespace_id}, ${p.creator_id}, ${p.name}, ${p.path}, ${p.full_path}, ${p.visibility},
+              ${p.default_branch})
+      returning *`,
 )
 const byId = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('projects').selectAll().where('id', '=', p.id),
@@ -54,6 +42,13 @@ const byFullPath = statement((p: Slots<{ full_path: string }>) =>
     .selectAll()
     .where(sql`lower(full_path)`, '=', sql`lower(${p.full_path})`),
 )
+
+/** An id that no project has or will have: its repository is made before its row. */
+export async function takeId(db: Db): Promise<number> {
+  const row = await db.one(nextId, {})
+  if (row === undefined) throw new Error('a sequence gave no id')
+  return row.id
+}
 
 /** Inserts a project. Call inside a transaction. A path that is taken violates `routes_pkey`. */
 export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
@@ -71,6 +66,14 @@ export function findByRef(db: Db, ref: string): Promise<ProjectRow | undefined> 
   if (/^\d{1,15}$/.test(ref)) return db.one(byId, { id: Number(ref) })
   return db.one(byFullPath, { full_path: ref })
 }
+
+const byAlias = statement((p: Slots<{ name: string }>) =>
+  q.selectFrom('project_aliases').select('project_id').where('name', '=', p.name),
+)
+
+/** The id of the project that bears the alias, whoever asks. */
+export const findIdByAlias = async (db: Db, name: string): Promise<number | undefined> =>
+  (await db.one(byAlias, { name }))?.project_id
 
 /** Where a project's repository lies below the repositories' root: by id, so that no rename moves it. */
 export const repositoryPath = (projectId: number): string =>

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Client, Db } from '../db/client.ts'
+import type { Visibility } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 
 /** Every instance setting there is, by its published name where one is published, with what holds until it is set. */
 export const DEFAULT_SETTINGS = {
   allow_local_requests_from_web_hooks_and_services: false,
-  default_project_visibility: 'private',
-  default_group_visibility: 'private',
+  default_project_visibility: 'private' as Visibility,
+  default_group_visibility: 'private' as Visibility,
   default_branch_protection: 2,
   impersonation_enabled: true,
   personal_access_token_prefix: 'glpat-',
@@ -18,7 +19,13 @@ export const DEFAULT_SETTINGS = {
   throttle_unauthenticated_api_period_in_seconds: 3600,
 } as const satisfies Record<string, string | number | boolean>
 
-type Widen<T> = T extends boolean ? boolean : T extends number ? number : string
+type Widen<T> = T extends boolean
+  ? boolean
+  : T extends number
+    ? number
+    : T extends Visibility
+      ? Visibility
+      : string
 export type SettingName = keyof typeof DEFAULT_SETTINGS
 export type SettingValues = { -readonly [Name in SettingName]: Widen<(typeof DEFAULT_SETTINGS)[Name]> }
 

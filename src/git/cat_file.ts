@@ -1,8 +1,11 @@
 import type { Dialect, Reading } from './conversation.ts'
 import { GitError } from './errors.ts'
-import { isAbbreviation, isRefName } from './names.ts'
+import { isAbbreviation, isRefName, isSha, treePath } from './names.ts'
 
-/** A question to `cat-file`: what an object is, or what it holds. `object` is a hash or full ref, `^{commit}` allowed. */
+/**
+ * A question to `cat-file`: what an object is, or what it holds. `object` is a hash or full ref, `^{commit}` allowed, or
+ * a tree's full hash with the path of something in it, `hash:path`.
+ */
 export interface ObjectQuestion {
   command: 'info' | 'contents'
   object: string
@@ -56,6 +59,11 @@ export const catFile: Dialect<ObjectQuestion, ObjectAnswer | undefined> = {
 }
 
 function isSafeObject(object: string): boolean {
+  if (object[40] === ':') {
+    const path = object.slice(41)
+    // Anything but a plain path inside the tree would end the process, and a line feed would be a second question.
+    return isSha(object.slice(0, 40)) && path !== '' && treePath(path) === path && !path.includes('\n')
+  }
   const name = object.endsWith('^{commit}') ? object.slice(0, -'^{commit}'.length) : object
   return name === 'HEAD' || isAbbreviation(name) || (name.startsWith('refs/') && isRefName(name))
 }

@@ -53,6 +53,15 @@ export function parseCommit(id: string, bytes: Buffer): Commit {
   }
 }
 
+/** The author of a commit object as git searches it: the whole of `Name <email>` as written, decoded; empty for none. */
+export function readAuthor(bytes: Buffer): string {
+  const blank = bytes.indexOf('\n\n')
+  const head = bytes.toString('latin1', 0, blank === -1 ? bytes.length : blank + 1)
+  const line = /^author (.*)$/m.exec(head)?.[1] ?? ''
+  const raw = Buffer.from(line.slice(0, line.lastIndexOf('>') + 1), 'latin1')
+  return decoderFor(/^encoding (.*)$/m.exec(head)?.[1])(raw)
+}
+
 /** About how many bytes of memory a parsed commit takes. */
 export function commitBytes(commit: Commit): number {
   const texts = [

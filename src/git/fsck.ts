@@ -25,3 +25,6 @@ const harmless = [
 export function fsckSettings(section: 'fetch' | 'receive'): string[] {
   return [`${section}.fsckObjects=true`, ...harmless.map((fault) => `${section}.fsck.${fault}=ignore`)]
 }
+
+/** The option by which programs that take a pack apart check its objects in the same way. */
+export const fsckOption = `--strict=${harmless.map((fault) => `${fault}=ignore`).join(',')}`

@@ -168,6 +168,11 @@ void test('a source over HTTP gets the credentials, which appear in no error, an
       return true
     })
   }
+  const pinned = `http://nobody-knows.invalid:${address.port}/pinned.git`
+  await assert.rejects(importRepository(git, pinned, '12/http.git', { address: '127.0.0.1' }), {
+    fault: 'exit',
+  })
+  assert.ok(seen.some((line) => line.startsWith('/pinned.git/')))
   server.close()
   const basic = `Basic ${Buffer.from('bob:s3cret').toString('base64')}`
   assert.ok(seen.some((line) => line.startsWith('/x.git/') && line.endsWith(basic)))

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { isGitError, GitError } from './errors.ts'
 import type { Git } from './git.ts'
@@ -17,6 +18,8 @@ export interface ImportProgress {
 export interface ImportOptions {
   onProgress?: (progress: ImportProgress) => void
   signal?: AbortSignal
+  /** The IP address to connect to for the source's host, judged by the caller; without it the name is looked up. */
+  address?: string
   /** Milliseconds for the transfer, default one hour. */
   timeoutMs?: number
   /** Bytes on disk at which the transfer is given up, default 10 GiB; looked at once a second. */
@@ -25,6 +28,8 @@ export interface ImportOptions {
 
 interface Source {
   url: string
+  /** Settings of git, as arguments before its command. */
+  settings: string[]
   /** What git needs besides to read from there: options of the command and its environment. */
   options: string[]
   environment: Record<string, string>
@@ -50,7 +55,7 @@ export async function importRepository(
   target: string,
   options: ImportOptions = {},
 ): Promise<void> {
-  const from = readSource(source, git.spawner.binary)
+  const from = readSource(source, git.spawner.binary, options.address)
   const run: RunOptions = {
     environment: from.environment,
     lane: 'slow',
@@ -66,7 +71,7 @@ export async function importRepository(
 }
 
 /** Turns what a person gave as a source into arguments. Throws GitError `refused` for anything that could mean more. */
-function readSource(source: string, binary: string): Source {
+function readSource(source: string, binary: string, address?: string): Source {
   // eslint-disable-next-line no-control-regex
   if (source.length > 4_096 || /[\u0000-\u001f\u007f]/.test(source)) throw refusal()
   if (isAbsolute(source)) {
@@ -74,6 +79,7 @@ function readSource(source: string, binary: string): Source {
     const uploadPack = `'${binary.replaceAll("'", `'\\''`)}' -c 'safe.directory=*' upload-pack`
     return {
       url: source,
+      settings: [],
       options: [`--upload-pack=${uploadPack}`],
       environment: { GIT_ALLOW_PROTOCOL: 'file' },
     }
@@ -91,7 +97,19 @@ function readSource(source: string, binary: string): Source {
     environment['GIT_CONFIG_KEY_0'] = 'http.extraHeader'
     environment['GIT_CONFIG_VALUE_0'] = `Authorization: Basic ${Buffer.from(credentials).toString('base64')}`
   }
-  return { url: url.href, options: [], environment }
+  const settings = address === undefined ? [] : pin(url, address)
+  return { url: url.href, settings, options: [], environment }
+}
+
+/** Makes git connect to `address` for the URL's host, and returns the settings that this takes. */
+function pin(url: URL, address: string): string[] {
+  const literal = isIP(address) === 6 ? `[${address}]` : address
+  if (url.protocol === 'git:') {
+    url.hostname = literal
+    return []
+  }
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  return ['-c', `http.curloptResolve=${url.hostname}:${port}:${literal}`]
 }
 
 function refusal(): GitError {
@@ -103,7 +121,16 @@ function refusal(): GitError {
 
 /** The branch that the source's HEAD names, if it tells. */
 async function remoteHead(git: Git, from: Source, run: RunOptions): Promise<string | undefined> {
-  const args = [...transport, 'ls-remote', '--symref', ...from.options, '--end-of-options', from.url, 'HEAD']
+  const args = [
+    ...transport,
+    ...from.settings,
+    'ls-remote',
+    '--symref',
+    ...from.options,
+    '--end-of-options',
+    from.url,
+    'HEAD',
+  ]
   const output = await git.spawner.run(args, { ...run, timeoutMs: askMs })
   const branch = /^ref: refs\/heads\/([^\t\n]+)\tHEAD$/m.exec(output.toString())?.[1]
   return branch !== undefined && isRefName(branch) ? branch : undefined
@@ -117,6 +144,7 @@ const transport = ['http.followRedirects=false', 'http.lowSpeedLimit=1000', 'htt
 async function fetchAll(git: Git, from: Source, run: RunOptions, options: ImportOptions): Promise<void> {
   const args = [
     ...transport,
+    ...from.settings,
     ...[...fsckSettings('fetch'), 'fetch.unpackLimit=1', 'fetch.writeCommitGraph=false'].flatMap((s) => [
       '-c',
       s,

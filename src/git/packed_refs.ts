@@ -15,6 +15,16 @@ export interface PackedRefs {
   readonly names: readonly string[]
 }
 
+/**
+ * Tells one version of a file from every other: refs are renamed into place, so each is another file. Undefined where
+ * there is none. It does not wait: every request asks, and to hand the question to a thread takes twenty times as long.
+ */
+export function stampOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return undefined
+  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
+}
+
 interface Known extends PackedRefs {
   stamp: string
 }
@@ -35,11 +45,9 @@ export class PackedRefsReader {
   /** The packed refs as they stand; none where there is no such file. */
   async read(gitDirectory: string): Promise<PackedRefs> {
     const path = join(gitDirectory, file)
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-    if (found === undefined) return nothing
     try {
-      const { ino, size, mtimeNs, ctimeNs } = found
-      const stamp = [ino, size, mtimeNs, ctimeNs].join(':')
+      const stamp = stampOf(path)
+      if (stamp === undefined) return nothing
       const known = this.#known.get(gitDirectory)
       if (known?.stamp === stamp) return known
       const fresh = { ...parse(await readFile(path, 'utf8')), stamp }

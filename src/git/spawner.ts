@@ -40,6 +40,8 @@ export interface OpenOptions {
   environment?: Readonly<Record<string, string>>
   /** Path of the program `stdbuf`, through which a command is started that would keep its answers to itself. */
   unbuffer?: string
+  /** Milliseconds until the process is ended; without it, it lives until it is closed. */
+  timeoutMs?: number
 }
 
 const defaultTimeoutMs = 30_000
@@ -91,7 +93,7 @@ export class Spawner {
 
   /**
    * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
-   * until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
+   * (`quick` for readers of our own, `download` for any other) until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
    * Throws GitError `busy`, `spawn`, `gone`, `closed`.
    */
   async stream(
@@ -119,16 +121,19 @@ export class Spawner {
     }
   }
 
-  /** Starts a long-lived command with stdin and stdout on one socket. Throws GitError `spawn`, `gone`, `closed`. */
+  /**
+   * Starts a long-lived command with stdin and stdout on one socket; it is ended after `timeoutMs`, never without.
+   * Throws GitError `spawn`, `gone`, `closed`.
+   */
   open(args: readonly string[], gitDirectory: string, options: OpenOptions = {}): Promise<GitProcess> {
     const all = [...globalArguments(gitDirectory), ...args]
-    const { unbuffer } = options
+    const { unbuffer, timeoutMs = 0 } = options
     return this.#link.launch({
       binary: unbuffer ?? this.#options.binary,
       args: unbuffer === undefined ? all : ['-o0', this.#options.binary, ...all],
       env: { ...gitEnvironment(this.#options.path), ...options.environment },
       input: true,
-      timeoutMs: 0,
+      timeoutMs,
     })
   }
 

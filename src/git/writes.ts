@@ -7,6 +7,7 @@ import { PendingSyncs } from './durable.ts'
 import { GitError } from './errors.ts'
 import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
+import { PushTurns, turnsAt, type RepositoryTurns } from './push_turns.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
 import { storeAhead } from './object_store.ts'
 import {
@@ -22,7 +23,8 @@ import {
 import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
-import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import { RefReader } from './ref_reader.ts'
+import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
 import type { RoomFolder } from './room_folder.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
@@ -37,8 +39,11 @@ export interface Writes {
   /**
    * Runs `work` while nobody else in this process runs work for one of these full names: writes through the interface
    * and pushes take the same locks, in the order of asking. Calls must not be nested. Throws GitError `busy` after 60 s.
+   * While somebody's turn to push is on (see PushTurns) all but that `pusher` wait.
    */
-  locked<T>(refs: readonly string[], work: () => Promise<T>): Promise<T>
+  locked<T>(refs: readonly string[], work: () => Promise<T>, pusher?: string): Promise<T>
+  /** Whose turn it is to write: for pushes. */
+  readonly turns: RepositoryTurns
   /**
    * Moves all refs or none, durably with all objects written before, each only from where the caller saw it. Throws GitError `moved` when one is
    * elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
@@ -79,8 +84,10 @@ export interface Writing {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly trees: TreeReader
   readonly packed: PackedRefsReader
+  readonly refs: RefReader
   readonly locks: Locks
   readonly pending: PendingSyncs
+  readonly turns: PushTurns
   readonly merges: Merges
   readonly folder: RoomFolder
   readonly janitor: Janitor
@@ -96,21 +103,24 @@ const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'> & { root: string },
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
 ): Writing {
-  const { objects, folder } = parts
+  const { objects, folder, touched } = parts
   const trees = new TreeReader(objects)
+  const packed = new PackedRefsReader()
   return {
     objects,
     trees,
-    packed: new PackedRefsReader(),
+    packed,
+    refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
     pending: new PendingSyncs(),
+    turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),
     folder,
     janitor: new Janitor(parts.root, folder),
     moves: new LRUCache({ max: countedRepositories }),
-    touched: () => undefined,
+    touched,
   }
 }
 
@@ -138,17 +148,25 @@ function refsAt(
   writing: Writing,
   path: string,
   gitDirectory: string,
-): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'moveRefs'> {
-  const { objects, packed, locks, janitor, folder, pending } = writing
-  const locked: Writes['locked'] = (names, work) => {
+): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'turns' | 'moveRefs'> {
+  const { objects, packed, locks, turns, janitor, folder, pending } = writing
+  const locked: Writes['locked'] = async (names, work, pusher) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
-    return locks.hold(keys, work)
+    // Turns are about branches and tags; what else is locked here need not wait for them.
+    if (!names.some((name) => name.startsWith('refs/'))) return locks.hold(keys, work)
+    const leave = await turns.pass(gitDirectory, pusher)
+    try {
+      return await locks.hold(keys, work)
+    } finally {
+      leave()
+    }
   }
   return {
-    ref: async (name) => (isFullRefName(name) ? readRef(packed, gitDirectory, name) : undefined),
+    ref: async (name) => (isFullRefName(name) ? writing.refs.read(gitDirectory, name) : undefined),
     refs: (prefix) => listRefs(writing, gitDirectory, prefix),
     tag: (id) => findTag(objects, gitDirectory, id),
     locked,
+    turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
       await checkTargets(writing, gitDirectory, moves)

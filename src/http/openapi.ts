@@ -131,7 +131,12 @@ function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
       })),
     }
   if (names.length === 0) return { query: [], body: undefined }
-  const { atLeastOne, exactlyOne, ...options } = op.params as TObject & Record<string, unknown>
+  const {
+    atLeastOne,
+    exactlyOne,
+    atMostOne: _atMostOne,
+    ...options
+  } = op.params as TObject & Record<string, unknown>
   const schema = {
     ...options,
     properties: Object.fromEntries(names.map((name) => [name, all[name]])),

@@ -26,7 +26,8 @@ const because = (text: string, reason: string | undefined): string =>
   reason === undefined ? text : `${text} - ${reason}`
 
 /** A refusal by a rule of the product, its text given whole. */
-export const refused = (text: string): Problem => message(400, text)
+export const refused = (text: string, more: Readonly<Record<string, string>> = {}): Problem =>
+  new Problem(400, { message: text, ...more })
 /** A record that would not be valid: attribute to texts. */
 export const invalid = (fields: Record<string, readonly string[]>): Problem => message(400, fields)
 export const unauthorized = (): Problem => message(401, '401 Unauthorized')
@@ -38,6 +39,8 @@ export const noSuchRecord = (): Problem => message(404, '404 Not found')
 export const conflict = (text = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 /** A record that would not be valid, where the published interface gives whole sentences. */
+/** What was asked for is larger than is sent this way. */
+export const tooLarge = (text: string): Problem => message(413, text)
 export const unprocessable = (texts: readonly string[]): Problem => message(422, texts)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
@@ -67,6 +70,8 @@ export const headersTooLarge = (): Problem => error(431, '431 Request Header Fie
 export const badRequest = (): Problem => error(400, '400 Bad Request')
 export const noRoute = (): Problem => error(404, '404 Not Found')
 export const methodNotAllowed = (allow: string): Problem => error(405, '405 Not Allowed', { allow })
+/** The record is of a kind that this method does nothing to; the text is the operation's own. */
+export const rejected = (text: string): Problem => message(405, text)
 export const oldVersion = (): Problem => error(410, 'API V3 is no longer supported. Use API V4 instead.')
 export const noKeyset = (): Problem =>
   error(405, 'Keyset pagination is not yet available for this type of request')

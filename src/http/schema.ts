@@ -31,3 +31,15 @@ export const filled = (): TUnsafe<string> => t.Unsafe({ type: 'string', minLengt
 /** A text of any length that goes into a file: sent long enough, it lies on disk. */
 export const fileText = (options: { description?: string } = {}): TUnsafe<string | LongText | null> =>
   t.Unsafe({ type: ['string', 'null'], long: true, ...options })
+
+/** What an object needs by the value of one of its fields: `needs('action', { move: ['previous_path'] })`. */
+export const needs = (
+  by: string,
+  when: Readonly<Record<string, readonly string[]>>,
+): Record<string, unknown> => ({
+  needs: { by, when },
+  allOf: Object.entries(when).map(([value, required]) => ({
+    if: { properties: { [by]: { const: value } } },
+    then: { required },
+  })),
+})

@@ -36,6 +36,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The name of the operation that a route serves, for logs and metrics. */
     readonly operation?: string
+    /** Set on routes whose bodies may take longer than others, and which see to it themselves that they do not stall. */
+    readonly ownDeadline?: boolean
   }
 }
 
@@ -64,12 +66,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy?.length ? [...options.trustProxy] : false,
     bodyLimit: options.bodyLimit ?? MB,
-    requestTimeout: options.requestTimeout ?? 60_000,
+    // Ours begins when the headers are there, and knows what route it is: see addDeadline.
+    requestTimeout: 0,
     http: { headersTimeout: options.headersTimeout ?? 15_000, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A request may name a server before its path. What it names is not this server's address, and may hold a password.
-    rewriteUrl: ({ url = '/' }) => url.replace(/^\w+:\/\/[^/?#]*\/?/, '/'),
+    rewriteUrl: ({ url = '/' }) => gitAddress(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/')),
     // These come before the hooks, so the headers of every answer are added here.
     frameworkErrors: (_error, request, reply) =>
       void refuse(request, (reply as FastifyReply).headers(standingHeaders(request)), badUrl()),
@@ -85,6 +88,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('longTexts', undefined)
   takeBodies(app)
   addHeaders(app)
+  addDeadline(app, options.requestTimeout ?? 60_000)
   addLog(app, options.onAnswer)
   app.setErrorHandler(async (error: FastifyError, request, reply) =>
     refuse(request, reply, problemOf(error, request, options.isAway)),
@@ -100,6 +104,30 @@ function addHeaders(app: FastifyInstance): void {
     reply.headers(standingHeaders(request))
   })
 }
+
+/** A body must have arrived some time after its headers. */
+function addDeadline(app: FastifyInstance, milliseconds: number): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw, headers } = request
+    const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+    if (!hasBody || request.routeOptions.config?.ownDeadline === true) return
+    const late = Object.assign(new Error('a body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    const clock = setTimeout(() => answerBrokenRequest(late, raw.socket), milliseconds)
+    const stop = (): void => clearTimeout(clock)
+    raw.once('end', stop)
+    reply.raw.once('close', stop)
+  })
+}
+
+const GIT_ADDRESS =
+  /^\/(?!api\/|-\/)([^?#]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?=$|[?#])/
+
+/** Brings the address of a repository, whose path has as many segments as it has groups, to where it is routed. */
+const gitAddress = (url: string): string =>
+  url.replace(
+    GIT_ADDRESS,
+    (_, place: string, rest: string) => `/-/git/${place.replaceAll('/', '%2F')}/${rest}`,
+  )
 
 const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
   'x-request-id': id,
@@ -146,6 +174,8 @@ function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerO
     request.log.warn({ err: error }, 'what this operation leans on is away')
     return unavailable()
   }
+  // Git says so where no place came free in time.
+  if ('fault' in error && error.fault === 'busy') return unavailable()
   if (isBusy(error)) return conflict('409 Conflict: Resource lock')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)

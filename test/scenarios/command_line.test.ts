@@ -1,7 +1,11 @@
 /* The real program, command by command, as a person types it. */
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { openPlace, type Ended, type Place, type Running } from '../support/program.ts'
+
+const migrations = readdirSync(new URL('../../src/db/migrations/', import.meta.url))
+const newest = Math.max(...migrations.map((name) => Number(name.slice(0, 4))))
 
 const done = ({ code, stdout, stderr }: Ended, text: string): void =>
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${text}\n`, stderr: '' })
@@ -23,8 +27,8 @@ suite('beside a running server', () => {
   after(() => place.clear())
 
   test('migrate says where the database is', async () => {
-    done(await run('migrate'), 'The database is at migration 1.')
-    assert.deepEqual(await place.json(['migrate']), { version: 1 })
+    done(await run('migrate'), `The database is at migration ${newest}.`)
+    assert.deepEqual(await place.json(['migrate']), { version: newest })
   })
 
   test('a user is created once', async () => {
@@ -192,7 +196,7 @@ test('alone, each command brings the database up for itself, and the server find
   done(await run('feature disable admin_token_revoke'), 'admin_token_revoke is off.')
   done(await run('setting set personal_access_token_prefix guild-'), 'personal_access_token_prefix = guild-')
   const { token } = await place.json(words('token create --user mira'))
-  done(await run('migrate'), 'The database is at migration 1.')
+  done(await run('migrate'), `The database is at migration ${newest}.`)
   const server = await place.serve()
   assert.match(String(server.told['root_token']), /^guild-/)
   const answer = await server.get('/api/v4/groups/harbour', { 'private-token': String(token) })

@@ -77,6 +77,16 @@ for (const beside of [false, true])
         const { code, stdout, stderr } = await place.run(create('harbour/broken', from))
         assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: `guildhall: ${line}\n` })
       }
+      const local = await place.run(create('harbour/broken', 'http://u:secret@127.0.0.1:1/x.git'))
+      assert.deepEqual(
+        [local.code, local.stderr],
+        [
+          1,
+          'guildhall: the import failed: 127.0.0.1 is a private address, and the setting ' +
+            'allow_local_requests_from_web_hooks_and_services is off\n',
+        ],
+      )
+      await place.json(['setting', 'set', 'allow_local_requests_from_web_hooks_and_services', 'true'])
       const { code, stderr } = await place.run(create('harbour/broken', 'http://u:secret@127.0.0.1:1/x.git'))
       assert.equal(code, 1)
       assert.match(

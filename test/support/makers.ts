@@ -71,8 +71,10 @@ export function createMakers(instance: Instance): Makers {
     } = {}) => {
       const namespace = group ?? (await make.group({ visibility: 'public' }))
       const values = { namespace, creator_id: null, name, path, visibility }
-      if (repository === undefined)
-        return db.transaction((tx) => projects.create(tx, { ...values, default_branch: null }))
+      if (repository === undefined) {
+        const id = await projects.takeId(db)
+        return db.transaction((tx) => projects.create(tx, { ...values, id, default_branch: null }))
+      }
       return createWithRepository(instance, values, repository === 'empty' ? undefined : { from: repository })
     },
     member: async (user, role, place, expires_at) => {

@@ -5,3 +5,18 @@ export function readRange(refName: string): { from: string; exclude: string | un
     ? { from: refName, exclude: undefined }
     : { from: refName.slice(at + 2), exclude: refName.slice(0, at) }
 }
+
+interface Written {
+  readonly id: string
+  readonly message: string
+}
+
+/** The message of a commit that is made again: its own, and where it comes from. */
+export const cherryPickMessage = ({ id, message }: Written): string =>
+  [message.trimEnd(), `(cherry picked from commit ${id})`].filter((part) => part !== '').join('\n\n')
+
+/** The message of a commit that undoes another. */
+export function revertMessage({ id, message }: Written): string {
+  const title = message.trimStart().split('\n', 1)[0]?.trimEnd() ?? ''
+  return `Revert "${title}"\n\nThis reverts commit ${id}`
+}

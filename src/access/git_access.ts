@@ -1,0 +1,107 @@
+import { findIdByAlias, repositoryPath, type Project } from '../core/projects.ts'
+import { ROLES, canSee } from '../core/roles.ts'
+import type { Actor } from '../http/operation.ts'
+import { Problem } from '../http/problems.ts'
+import type { Instance } from '../instance.ts'
+import { hasRepository, mayReadCode } from './gates.ts'
+import { createTokenReader, type Bearer } from './sign_in.ts'
+
+/** What a git client wants to do. */
+export type GitWish = 'fetch' | 'push'
+
+/** Who may do it, and where. */
+export interface GitEntry {
+  readonly actor: Actor | null
+  readonly project: Project
+  /** Below the repositories' root. */
+  readonly path: string
+}
+
+/** A refusal as git clients show it: plain text. */
+export class GitRefusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, text: string, headers: Record<string, string> = {}) {
+    super(text)
+    this.name = 'GitRefusal'
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** Git asks its user for a name and a password when it meets this, or gives up those it had. */
+const accessDenied = (): GitRefusal =>
+  new GitRefusal(
+    401,
+    'HTTP Basic: Access denied. If a password was provided for Git authentication, the password was incorrect or ' +
+      "you're required to use a token instead of a password. If a token was provided, it was either incorrect, " +
+      'expired, or improperly scoped.',
+    { 'www-authenticate': 'Basic realm="Guildhall"' },
+  )
+const noProject = (): GitRefusal =>
+  new GitRefusal(
+    404,
+    "The project you were looking for could not be found or you don't have permission to view it.",
+  )
+const forbidden = (text: string): GitRefusal => new GitRefusal(403, text)
+
+const MAY_FETCH = ['api', 'read_repository', 'write_repository']
+const MAY_PUSH = ['api', 'write_repository']
+
+/**
+ * Makes the function that lets a git client in. `place` is a project's full path or an alias. Throws GitRefusal. To
+ * callers without a token everything that they may not read is alike, and to others what they may not see.
+ */
+export function createGitAccess(
+  instance: Pick<Instance, 'db' | 'settings'>,
+): (wish: GitWish, place: string, authorization: string | undefined) => Promise<GitEntry> {
+  const read = createTokenReader(instance)
+  return async (wish, place, authorization) => {
+    const token = passwordIn(authorization)
+    if (token === undefined && wish === 'push') throw accessDenied()
+    const ref = place.includes('/') ? place : String((await findIdByAlias(instance.db, place)) ?? 0)
+    const bearer = await read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
+      throw error instanceof Problem && error.status < 500 ? accessDenied() : error
+    })
+    return judge(wish, bearer)
+  }
+}
+
+function judge(wish: GitWish, { actor, scopes, along }: Bearer): GitEntry {
+  const found = along as Project | undefined
+  const project = found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+  const readable = project && hasRepository(actor, project) && mayReadCode(actor, project)
+  if (actor === null) {
+    if (!readable) throw accessDenied()
+    return entry(actor, project)
+  }
+  if (!MAY_FETCH.some((scope) => scopes.includes(scope))) throw accessDenied()
+  if (project === undefined) throw noProject()
+  if (wish === 'fetch') {
+    if (!readable) throw forbidden('You are not allowed to download code from this project.')
+    return entry(actor, project)
+  }
+  if (!MAY_PUSH.some((scope) => scopes.includes(scope)))
+    throw forbidden('You are not allowed to upload code.')
+  const pushes = actor.admin || project.role >= ROLES.developer
+  if (!readable || !pushes || project.archived)
+    throw forbidden('You are not allowed to push code to this project.')
+  return entry(actor, project)
+}
+
+const entry = (actor: Actor | null, project: Project): GitEntry => ({
+  actor,
+  project,
+  path: repositoryPath(project.id),
+})
+
+/** The password of Basic credentials, which is the token; undefined when there are none, '' for none worth the name. */
+function passwordIn(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined
+  const encoded = /^basic +(.*)$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return ''
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  return colon === -1 ? '' : text.slice(colon + 1)
+}

@@ -1,0 +1,87 @@
+import { Type as t } from 'typebox'
+import { code } from '../../access/code_gates.ts'
+import { signedIn } from '../../access/gates.ts'
+import { committed, pushes } from '../../access/push_gates.ts'
+import { CommitDetail } from '../../core/commit_record.ts'
+import { commitChanges } from '../../core/commit_writing.ts'
+import { presentFreshDetail } from '../../core/fresh_commit.ts'
+import type { Project } from '../../core/projects.ts'
+import { ROLES, canSee } from '../../core/roles.ts'
+import { operation, type Gate } from '../../http/operation.ts'
+import { forbidden, notFound, refused } from '../../http/problems.ts'
+import { filled } from '../../http/schema.ts'
+import { Action, changesOf, knownIn } from './actions.ts'
+import { findStart } from './store.ts'
+
+const MB = 1024 * 1024
+
+const notInNetwork = (name: string): ReturnType<typeof forbidden> =>
+  forbidden(`Project is not included in the fork network for ${name}`)
+const noProject = (): ReturnType<typeof notFound> => notFound('Project')
+const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
+
+/** The commit starts in the project itself. There are no forks yet, so nothing else is in its network. */
+const startProject: Gate<'checks', never, { project: Project; params: { start_project?: string } }, object> =
+  {
+    kind: 'checks',
+    says: 'a start within the fork network',
+    refuses: () => notInNetwork('the project'),
+    pass: async ({ actor, db, project, params: { start_project: ref = '' } }) => {
+      if (ref === '' || ref === String(project.id)) return {}
+      const found = await findStart(db, ref, actor?.id ?? null)
+      if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest)) throw noProject()
+      if (found.id !== project.id) throw notInNetwork(found.full_name)
+      return {}
+    },
+  }
+
+/** Text of a person in a commit: what would end it there is refused. */
+const personal = (description: string): ReturnType<typeof t.String> =>
+  t.String({ pattern: '^[^<>\\r\\n]*$', maxLength: 1_000, description })
+
+export const createCommit = operation({
+  method: 'POST',
+  path: '/projects/:id/repository/commits',
+  summary: 'Commit changes of files',
+  takes: 300 * MB,
+  moves: 'refs',
+  first: code,
+  params: t.Object(
+    {
+      branch: filled(),
+      commit_message: t.String({ maxLength: MB }),
+      actions: t.Array(Action, { minItems: 1, json: true }),
+      start_branch: t.Optional(t.String({ description: 'The branch that a new one starts from' })),
+      start_sha: t.Optional(t.String({ description: 'The commit that a new branch starts from' })),
+      start_project: t.Optional(t.String({ description: 'An id or a full path; default is this project' })),
+      author_email: t.Optional(personal('Default is the address of the caller')),
+      author_name: t.Optional(personal('Default is the name of the caller')),
+      stats: t.Optional(t.Boolean({ default: true })),
+      force: t.Optional(
+        t.Boolean({ default: false, description: 'Replace the branch by what starts elsewhere' }),
+      ),
+    },
+    { atMostOne: ['start_branch', 'start_sha'] },
+  ),
+  gates: [startProject, signedIn, pushes],
+  handle: async (ctx) => {
+    const { repository, params, right } = ctx
+    if (!(await repository.exists())) throw noRepository()
+    const sha = await committed(
+      commitChanges(ctx, {
+        branch: params.branch,
+        startBranch: params.start_branch || undefined,
+        startSha: params.start_sha || undefined,
+        force: params.force,
+        rewrites: right.rewrites,
+        message: params.commit_message,
+        author: { name: params.author_name ?? '', email: params.author_email ?? '' },
+        changes: await changesOf(params.actions),
+        known: knownIn(params.actions),
+      }),
+    )
+    return presentFreshDetail(ctx, sha, params.stats !== false)
+  },
+  returns: CommitDetail,
+  refuses: [noProject, noRepository, () => refused('A file with this name already exists')],
+})

@@ -1,0 +1,35 @@
+import { Type as t } from 'typebox'
+import { code, commit } from '../../access/code_gates.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+import { oneOf } from '../../http/schema.ts'
+
+const TYPES = { branch: ['branch'], tag: ['tag'], all: ['branch', 'tag'] } as const
+
+export const listCommitReferences = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/refs',
+  summary: 'List the branches and tags whose history holds a commit',
+  published: true,
+  first: code,
+  params: t.Object({ type: t.Optional(oneOf(['branch', 'tag', 'all'], { default: 'all' })) }),
+  gates: [commit],
+  handle: async ({ repository, commit, params, page }) => {
+    const found = await repository.refsContaining(commit.id, TYPES[params.type ?? 'all'])
+    return { items: found.slice(page.offset, page.offset + page.size), total: undefined }
+  },
+  returns: pageOf(t.Object({ type: oneOf(['branch', 'tag']), name: t.String() }), { strict: true }),
+})
+
+export const getCommitSequence = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/sequence',
+  summary: 'Count the commits up to a commit',
+  published: true,
+  first: code,
+  params: t.Object({ first_parent: t.Optional(t.Boolean({ default: false })) }),
+  gates: [commit],
+  handle: async ({ repository, commit, params }) => ({
+    count: await repository.count(commit.id, { firstParent: params.first_parent ?? false }),
+  }),
+  returns: t.Object({ count: t.Integer() }),
+})

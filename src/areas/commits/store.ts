@@ -1,0 +1,40 @@
+import { sql, type RawBuilder } from 'kysely'
+import { heldBy, roleInProject } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Visibility } from '../../db/schema.ts'
+import { statements } from '../../db/statement.ts'
+
+/** A project that a commit may be wanted to start in. */
+export interface StartProject {
+  readonly id: number
+  readonly visibility: Visibility
+  readonly full_name: string
+  /** What the caller holds on it; 0 for nothing. */
+  readonly role: number
+}
+
+interface Shape {
+  readonly by: 'id' | 'full_path'
+}
+
+const byRef = statements<Shape, { ref: number | string; user_id: number | null }, StartProject>(
+  (p, { by }) => {
+    const is: RawBuilder<unknown> =
+      by === 'id' ? sql`p.id = ${p.ref}` : sql`lower(p.full_path) = lower(${p.ref})`
+    const role = roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)
+    return sql<StartProject>`
+      select p.id, p.visibility, n.full_name || ' / ' || p.name as full_name, coalesce(${role}, 0) as role
+        from projects p join namespaces n on n.id = p.namespace_id
+       where ${is}`
+  },
+)
+
+/** By id (`'12'`) or full path, with what the user holds on it. */
+export async function findStart(
+  db: Db,
+  ref: string,
+  userId: number | null,
+): Promise<StartProject | undefined> {
+  if (!/^\d+$/.test(ref)) return db.one(byRef({ by: 'full_path' }), { ref, user_id: userId })
+  return ref.length > 15 ? undefined : db.one(byRef({ by: 'id' }), { ref: Number(ref), user_id: userId })
+}

@@ -1,0 +1,186 @@
+import { commitBytes, findInLayer, idBytes, type Layer } from './graph_file.ts'
+import { AuthorTexts } from './graph_authors.ts'
+import type { Links } from './graph_links.ts'
+
+/** What is decoded of a commit-graph: one number a commit in each table, by position. */
+export interface Tables {
+  /** Position of the first parent; -1 for a root. */
+  first: Int32Array
+  /** Position of the second parent; -1 for none; for an octopus -2 - i, where `octopus[i]` lists all but the first. */
+  second: Int32Array
+  /** Commit time in Unix seconds. */
+  time: Float64Array
+  /** Larger than the level of every parent; `newLevel` for commits that no file holds. */
+  level: Uint32Array
+  octopus: number[][]
+}
+
+/**
+ * The shape of one repository's history: commits are positions, `0 … size - 1`, first those of the commit-graph files,
+ * then those written since, which are added as they are met. Whoever holds a position may ask for all its ancestors.
+ */
+export class Graph implements Tables {
+  readonly layers: readonly Layer[]
+  /** How many commits the files hold. */
+  readonly filed: number
+  /** True when every file has git's newer generation numbers, so that git orders by them. */
+  readonly hasOffsets: boolean
+  first: Int32Array
+  second: Int32Array
+  time: Float64Array
+  level: Uint32Array
+  readonly octopus: number[][]
+  /** By position: 1 + the number of the author's text in `authors`; 0 while it has not been read. */
+  authorOf: Int32Array
+  readonly authors: AuthorTexts
+  /** How many commits some commits have behind them, themselves included: from these other numbers are found quickly. */
+  readonly counted = new Map<number, number>()
+  #size: number
+  #newIds: Buffer
+  readonly #newPositions = new Map<string, number>()
+  readonly #newTrees: string[] = []
+
+  /** What `earlier` knows of authors is taken over for the files that both have. */
+  constructor(layers: readonly Layer[], tables: Tables, earlier?: Graph) {
+    this.layers = layers
+    const last = layers.at(-1)
+    this.filed = last === undefined ? 0 : last.base + last.count
+    this.hasOffsets = layers.every(({ offsets }) => offsets !== undefined)
+    this.#size = this.filed
+    this.#newIds = Buffer.alloc((tables.first.length - this.filed) * idBytes)
+    this.first = tables.first
+    this.second = tables.second
+    this.time = tables.time
+    this.level = tables.level
+    this.octopus = tables.octopus
+    this.authorOf = new Int32Array(tables.first.length)
+    this.authors = earlier?.authors ?? new AuthorTexts()
+    const other = layers.find((layer, index) => layer !== earlier?.layers[index])
+    for (const [position, count] of earlier?.counted ?? []) {
+      const here = this.find(earlier?.sha(position) ?? '')
+      if (here !== -1) this.counted.set(here, count)
+    }
+    if (earlier !== undefined) this.authorOf.set(earlier.authorOf.subarray(0, other?.base ?? this.filed))
+  }
+
+  /** How many commits are known. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** About how many bytes of memory it takes. */
+  get bytes(): number {
+    const files = this.layers.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    return 4_096 + files + 28 * this.first.length + 250 * this.#newTrees.length
+  }
+
+  /** The position of the commit with this full hash; -1 when it is in no file and has not been added. */
+  find(sha: string): number {
+    const added = this.#newPositions.get(sha)
+    if (added !== undefined) return added
+    const id = Buffer.from(sha, 'hex')
+    for (const layer of this.layers) {
+      const found = findInLayer(layer, id)
+      if (found !== -1) return layer.base + found
+    }
+    return -1
+  }
+
+  /** Copies the 20 bytes of a commit's hash into `target`. */
+  copyId(position: number, target: Buffer, at: number): void {
+    if (position >= this.filed) {
+      const from = (position - this.filed) * idBytes
+      this.#newIds.copy(target, at, from, from + idBytes)
+      return
+    }
+    const { bytes, ids, base } = this.layerOf(position)
+    const from = ids + (position - base) * idBytes
+    bytes.copy(target, at, from, from + idBytes)
+  }
+
+  /** The full hash of a commit. */
+  sha(position: number): string {
+    const id = Buffer.alloc(idBytes)
+    this.copyId(position, id, 0)
+    return id.toString('hex')
+  }
+
+  /** The hash of a commit's tree. */
+  tree(position: number): string {
+    if (position >= this.filed) return this.#newTrees[position - this.filed] ?? ''
+    const { bytes, commits, base } = this.layerOf(position)
+    const from = commits + (position - base) * commitBytes
+    return bytes.toString('hex', from, from + idBytes)
+  }
+
+  /** The positions of a commit's parents, in order. */
+  parents(position: number): number[] {
+    const first = this.first[position] ?? -1
+    const second = this.second[position] ?? -1
+    if (first < 0) return []
+    if (second === -1) return [first]
+    return second < 0 ? [first, ...(this.octopus[-2 - second] ?? [])] : [first, second]
+  }
+
+  /** The file that holds a position below `filed`. */
+  layerOf(position: number): Layer {
+    for (let index = this.layers.length - 1; index >= 0; index -= 1) {
+      const layer = this.layers[index]
+      if (layer !== undefined && position >= layer.base) return layer
+    }
+    throw new RangeError('No commit is at this position')
+  }
+
+  /** Adds commits that no file holds, by hash; each of their parents must be known or among them. Those known are skipped. */
+  add(commits: ReadonlyMap<string, Links>): void {
+    const fresh = [...commits].filter(([sha]) => this.find(sha) === -1)
+    this.#reserve(this.#size + fresh.length)
+    for (const [sha] of fresh) {
+      Buffer.from(sha, 'hex').copy(this.#newIds, (this.#size - this.filed) * idBytes)
+      this.#newPositions.set(sha, this.#size)
+      this.#size += 1
+    }
+    for (const [sha, { tree, parents, time }] of fresh) {
+      const position = this.find(sha)
+      const [first = -1, second = -1, ...rest] = parents.map((parent) => this.find(parent))
+      this.first[position] = first
+      this.second[position] = rest.length === 0 ? second : -2 - this.octopus.length
+      if (rest.length > 0) this.octopus.push([second, ...rest])
+      this.time[position] = time
+      this.#newTrees.push(tree)
+    }
+    this.#setLevels(fresh.map(([sha]) => this.find(sha)))
+  }
+
+  #setLevels(commits: number[]): void {
+    for (let commit = commits.at(-1); commit !== undefined; commit = commits.at(-1)) {
+      const parents = this.parents(commit)
+      const unready = parents.filter((parent) => this.level[parent] === 0)
+      if (unready.length > 0) commits.push(...unready)
+      else {
+        this.level[commit] = 1 + Math.max(0, ...parents.map((parent) => this.level[parent] ?? 0))
+        commits.pop()
+      }
+    }
+  }
+
+  #reserve(size: number): void {
+    // The tables come with room to spare, the hashes with none.
+    if (size <= this.first.length && (size - this.filed) * idBytes <= this.#newIds.length) return
+    // Room for half as many again as were added, so that adding one by one copies seldom.
+    const room = size + 64 + ((size - this.filed) >>> 1)
+    const ids = Buffer.alloc((room - this.filed) * idBytes)
+    this.#newIds.copy(ids)
+    this.#newIds = ids
+    this.first = grown(this.first, new Int32Array(room))
+    this.second = grown(this.second, new Int32Array(room))
+    this.time = grown(this.time, new Float64Array(room))
+    this.level = grown(this.level, new Uint32Array(room))
+    this.authorOf = grown(this.authorOf, new Int32Array(room))
+  }
+}
+
+function grown<A extends Int32Array | Float64Array | Uint32Array>(from: A, to: A): A {
+  to.set(from)
+  return to
+}

@@ -1,0 +1,90 @@
+import { PassThrough, type Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GitRefusal } from '../access/git_access.ts'
+import { PktReader } from '../git/pkt_lines.ts'
+import { PushReport } from '../git/push_report.ts'
+import { readPush } from '../git/push_request.ts'
+import { openBody } from './bodies.ts'
+import { NO_CACHE, SILENCE, callerOf, enter, goneSignal, type Around } from './conversation.ts'
+import { receive, type Push } from './receive.ts'
+
+const MB = 1024 * 1024
+/** Bytes of the commands of a push, which stand before its pack. */
+const COMMANDS = 8 * MB
+const PACK = 2048 * MB
+const BEAT = 5_000
+
+/** Answers one push. */
+export async function receivePack(
+  around: Around,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const entry = await enter(around, request, reply, 'push')
+  const { actor } = entry
+  if (actor === null) throw new GitRefusal(403, 'You are not allowed to push code to this project.')
+  const { instance, maxPushBytes = PACK, silenceMs = SILENCE } = around
+  const body = openBody(request, 'application/x-git-receive-pack-request', COMMANDS + maxPushBytes)
+  const leave = await around.transfers.enter(callerOf(entry, request), goneSignal(reply))
+  const unwatch = watchSilence(request, body, silenceMs)
+  const end = (): void => {
+    unwatch()
+    leave()
+  }
+  try {
+    const reader = new PktReader(body, COMMANDS)
+    const push = await readPush(reader)
+    reply.headers(NO_CACHE).type('application/x-git-receive-pack-result')
+    if (push.commands.length === 0) {
+      end()
+      return reply.send('')
+    }
+    const whole = { ...entry, actor }
+    const answer = answerLater(
+      { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes },
+      body,
+      (error) => request.log.error({ err: error }, 'a push failed'),
+    )
+    answer.once('end', end).once('close', end)
+    return reply.send(answer)
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+/** The answer as it comes to be. A client that has said everything is shown now and then that it was not forgotten. */
+function answerLater(push: Push, body: Readable, failed: (error: unknown) => void): Readable {
+  const report = new PushReport(push.request.capabilities)
+  const answer = new PassThrough()
+  const beat = setInterval(() => {
+    if (body.readableEnded) answer.write(report.keepAlive())
+  }, BEAT)
+  receive(push, report)
+    .catch((error: unknown) => {
+      failed(error)
+      const verdicts = push.request.commands.map(({ ref }) => ({ ref, refusal: 'internal server error' }))
+      return report.end('internal server error', verdicts)
+    })
+    .then((bytes) => {
+      clearInterval(beat)
+      return answer.end(bytes)
+    })
+    .catch(() => undefined)
+  return answer
+}
+
+/** Ends a body of which nothing comes for too long. */
+function watchSilence(request: FastifyRequest, body: Readable, silenceMs: number): () => void {
+  const { socket } = request.raw
+  let heard = -1
+  const watch = setInterval(() => {
+    if (request.raw.complete) clearInterval(watch)
+    else if (socket.bytesRead === heard) {
+      body.destroy(new GitRefusal(408, 'The request came to a halt.'))
+      socket.destroySoon()
+    }
+    heard = socket.bytesRead
+  }, silenceMs)
+  return () => clearInterval(watch)
+}

@@ -1,0 +1,206 @@
+import type { Readable } from 'node:stream'
+import { movingRefs } from '../core/pushes.ts'
+import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
+import type { GitEntry } from '../access/git_access.ts'
+import { isGitError } from '../git/errors.ts'
+import type { PktReader } from '../git/pkt_lines.ts'
+import type { PushReport, RefVerdict } from '../git/push_report.ts'
+import type { PushCommand, PushRequest } from '../git/push_request.ts'
+import { Quarantine } from '../git/quarantine.ts'
+import type { RefMove } from '../git/refs.ts'
+import type { Repository } from '../git/repository.ts'
+import type { Actor } from '../http/operation.ts'
+import type { Instance } from '../instance.ts'
+import { judge, type Judged, type PushContext } from './push_policy.ts'
+
+const HEADS = 'refs/heads/'
+/** What git says of a ref that somebody else moved. */
+const OVERTAKEN = 'fetch first'
+const PACK_HEADER = 12
+/** What every ref of a push hears of which another was refused. */
+const DECLINED = 'pre-receive hook declined'
+
+/** One push under way. */
+export interface Push {
+  readonly instance: Instance
+  readonly entry: GitEntry & { readonly actor: Actor }
+  readonly request: PushRequest
+  /** Stands where the pack begins. */
+  readonly reader: PktReader
+  readonly maxBytes: number
+}
+
+interface Outcome {
+  /** What the client shows to people. */
+  readonly words: string
+  /** 'ok', or why the pack was not taken. */
+  readonly unpack: string
+  readonly verdicts: readonly RefVerdict[]
+}
+
+/** Takes a push, or refuses it, and returns what the client is told. Throws only for faults of this server. */
+export async function receive(push: Push, report: PushReport): Promise<Buffer> {
+  const { words, unpack, verdicts } = await settle(push)
+  // Who was overtaken keeps the claim to a turn; whatever else came of it, nothing is left to wait for.
+  if (!verdicts.some(({ refusal }) => refusal === OVERTAKEN)) {
+    const { instance, entry } = push
+    instance.git.repository(entry.path).turns.landed(String(entry.actor.id))
+  }
+  return Buffer.concat([report.words(words), report.end(unpack, verdicts)])
+}
+
+async function settle(push: Push): Promise<Outcome> {
+  const { instance, entry, request } = push
+  const { commands } = request
+  const repository = instance.git.repository(entry.path)
+  const isEmpty = (await repository.refs(HEADS)).length === 0
+  const context: PushContext = {
+    actor: entry.actor,
+    project: entry.project,
+    rules: await pushRules(instance.db, entry.project),
+    whileEmpty: isEmpty ? { rule: ruleWhileEmpty(instance.settings) } : undefined,
+    membersUrl: `${instance.config.url}/${entry.project.full_path}/-/project_members`,
+  }
+  const judged = new Map(commands.map((command) => [command, judge(command, context)]))
+  if (judged.size !== new Set(commands.map(({ ref }) => ref)).size)
+    return refuseAll(commands, () => 'multiple updates for ref')
+  const refused = refuseSome(judged)
+  if (refused !== undefined) {
+    await hearOut(push.reader.rest())
+    return refused
+  }
+  const quarantine = new Quarantine(instance.git.spawner, instance.git.directory(entry.path))
+  try {
+    const fault = await check(push, quarantine, judged)
+    if (fault !== undefined) return fault
+    const verdicts = await movingRefs(instance, entry.project, isEmpty, () =>
+      move(push, repository, quarantine),
+    )
+    return { words: '', unpack: 'ok', verdicts }
+  } finally {
+    await quarantine.discard()
+  }
+}
+
+/** A push that is refused in part is refused whole, as published; each ref says why. */
+function refuseSome(judged: ReadonlyMap<PushCommand, Judged>): Outcome | undefined {
+  const refusals = new Set([...judged.values()].flatMap(({ refusal }) => refusal ?? []))
+  if (refusals.size === 0) return undefined
+  return {
+    words: [...refusals].join('\n'),
+    unpack: 'ok',
+    verdicts: [...judged].map(([{ ref }, { refusal }]) => ({
+      ref,
+      // What fills more than a line is for people to read above.
+      refusal: refusal === undefined || refusal.includes('\n') ? DECLINED : refusal,
+    })),
+  }
+}
+
+const refuseAll = (
+  commands: readonly PushCommand[],
+  why: (command: PushCommand) => string,
+  { words = '', unpack = 'ok' } = {},
+): Outcome => ({ words, unpack, verdicts: commands.map((one) => ({ ref: one.ref, refusal: why(one) })) })
+
+/** Git says all it has to before it listens, so what it says is heard out and thrown away. */
+const hearOut = (rest: Readable): Promise<void> =>
+  new Promise((resolve) => {
+    if (rest.readableEnded || rest.destroyed) return resolve()
+    for (const event of ['end', 'close', 'error']) rest.once(event, () => resolve())
+    rest.resume()
+  })
+
+/** Looks at what came: the pack, each object in it, and whether all that the refs will reach is there. */
+async function check(
+  push: Push,
+  quarantine: Quarantine,
+  judged: ReadonlyMap<PushCommand, Judged>,
+): Promise<Outcome | undefined> {
+  const { request, reader, maxBytes } = push
+  const { commands } = request
+  const wanted = commands.flatMap(({ to }) => to ?? [])
+  if (wanted.length === 0) return undefined
+  const header = await reader.peek(PACK_HEADER)
+  const pack = reader.rest()
+  if (header.length < PACK_HEADER || header.toString('latin1', 0, 4) !== 'PACK')
+    return refuseAll(commands, () => 'unpacker error', { unpack: 'eof before pack header was fully read' })
+  try {
+    await quarantine.unpack(pack, header.readUInt32BE(8), maxBytes)
+  } catch (error) {
+    if (!isGitError(error, 'exit') && !isGitError(error, 'aborted')) throw error
+    const words = isGitError(error, 'exit') ? saidBy(error.stderr) : ''
+    await hearOut(pack)
+    return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })
+  }
+  if (!(await quarantine.isConnected(wanted))) return refuseAll(commands, () => 'missing necessary objects')
+  return checkForce(quarantine, judged)
+}
+
+async function checkForce(
+  quarantine: Quarantine,
+  judged: ReadonlyMap<PushCommand, Judged>,
+): Promise<Outcome | undefined> {
+  const forced = new Map(judged)
+  for (const [command, { onlyForward }] of judged) {
+    const { from, to } = command
+    if (onlyForward !== true || from === undefined || to === undefined) continue
+    if (!(await quarantine.isAncestor(from, to).catch(() => false)))
+      forced.set(command, {
+        refusal: 'You are not allowed to force push code to a protected branch on this project.',
+      })
+  }
+  return refuseSome(forced)
+}
+
+/** Lets the objects in and moves the refs: all or none where the client wants that, else each for itself. */
+async function move(
+  { request, entry }: Push,
+  repository: Repository,
+  quarantine: Quarantine,
+): Promise<{ result: RefVerdict[]; moves: RefMove[] }> {
+  const { commands, capabilities } = request
+  await quarantine.release()
+  return repository.locked(
+    commands.map(({ ref }) => ref),
+    async () => {
+      // To delete what is not there changes nothing, and is no fault.
+      const moves = commands.filter(({ from, to }) => from !== undefined || to !== undefined)
+      const fault = await faultOf(() => repository.moveRefs(moves))
+      if (fault === undefined) return { result: commands.map(({ ref }) => ({ ref })), moves }
+      if (capabilities.has('atomic') || moves.length === 1)
+        return { result: commands.map(({ ref }) => ({ ref, refusal: fault })), moves: [] }
+      const moved: RefMove[] = []
+      const result: RefVerdict[] = []
+      for (const one of moves) {
+        const refusal = await faultOf(() => repository.moveRefs([one]))
+        if (refusal === undefined) moved.push(one)
+        result.push({ ref: one.ref, ...(refusal !== undefined && { refusal }) })
+      }
+      return { result, moves: moved }
+    },
+    String(entry.actor.id),
+  )
+}
+
+/** Why refs did not move, in git's words; undefined when they did. */
+async function faultOf(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (isGitError(error, 'moved')) return OVERTAKEN
+    if (isGitError(error, 'refused')) return 'failed to update ref'
+    if (isGitError(error, 'busy')) return 'failed to lock'
+    throw error
+  }
+}
+
+/** What git said of a pack it would not take, without the places of this machine. */
+const saidBy = (stderr: string): string =>
+  stderr
+    .split('\n')
+    .filter((line) => /^(error|fatal|warning): /.test(line))
+    .map((line) => line.replaceAll(/(^|[\s'"])\/\S+/g, '$1…'))
+    .slice(-10)
+    .join('\n')
