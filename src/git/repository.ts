@@ -2,13 +2,13 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
 import type { Readable } from 'node:stream'
-import { mergedInto } from './ancestry.ts'
 import { digestBlob, streamBlob } from './blob_stream.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
 import type { LogQuery, Walks, WalkTools } from './log.ts'
+import { mergedInto } from './merged.ts'
 import { isAbbreviation, isSha, refCandidates } from './names.ts'
 import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
@@ -40,8 +40,8 @@ export interface Repository extends Reach, Writes {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
-  /** Those of the refs, by their full names or a directory of them, whose commits the history of the commit `tip` holds. */
-  mergedInto(tip: string, refs: readonly string[]): Promise<Set<string>>
+  /** Those of the commits, all by full hashes, that are `tip` or in its history. */
+  mergedInto(tip: string, commits: readonly string[]): Promise<Set<string>>
   /** The refs below `prefix`, such as `refs/tags/`, oldest commit or tag first, or in the order of versions. */
   sortedRefs(prefix: string, by: RefOrder): Promise<Pick<Ref, 'name' | 'id'>[]>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
@@ -83,7 +83,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
-    mergedInto: (tip, refs) => mergedInto(room.spawner, gitDirectory, tip, refs),
+    mergedInto: (tip, refs) => mergedInto(room.walkTools, gitDirectory, tip, refs),
     sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),

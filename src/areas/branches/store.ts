@@ -37,17 +37,17 @@ const defaultTip = async ({ project, repository }: Place): Promise<string | unde
 export async function complete(place: Place, some: readonly Found[]): Promise<BranchRow[]> {
   const { db, project, repository } = place
   const tip = await defaultTip(place)
-  const refs = some.map(({ name }) => HEADS + name)
+  const ids = some.map(({ id }) => id)
   const [ruleOf, merged, commits] = await Promise.all([
     pushRules(db, project),
-    tip === undefined ? new Set<string>() : repository.mergedInto(tip, refs),
+    tip === undefined ? new Set<string>() : repository.mergedInto(tip, ids),
     Promise.all(some.map(({ id }) => repository.commit(id))),
   ])
   return some.flatMap(({ name, id }, i) => {
     const commit = commits[i]
     if (commit === undefined) return []
     // What stands where the default branch stands has nothing of its own yet, and is not merged.
-    return [{ name, commit, merged: id !== tip && merged.has(HEADS + name), rule: ruleOf(name) }]
+    return [{ name, commit, merged: id !== tip && merged.has(id), rule: ruleOf(name) }]
   })
 }
 
@@ -55,11 +55,10 @@ export async function complete(place: Place, some: readonly Found[]): Promise<Br
 export async function listMerged(place: Place): Promise<Found[]> {
   const tip = await defaultTip(place)
   if (tip === undefined) return []
-  const [all, merged] = await Promise.all([
-    listFound(place.repository, 'name_asc'),
-    place.repository.mergedInto(tip, [HEADS.slice(0, -1)]),
-  ])
-  return all.filter(({ name, id }) => id !== tip && merged.has(HEADS + name))
+  const all = await listFound(place.repository, 'name_asc')
+  const ids = all.map(({ id }) => id)
+  const merged = await place.repository.mergedInto(tip, ids)
+  return all.filter(({ id }) => id !== tip && merged.has(id))
 }
 
 const match = statement(
