@@ -217,8 +217,9 @@ function compileRepresent(
     const visitor = await signIn({ ...visit, along: alongOf(path) })
     const ctx = contextOf({ ...instance, db }, visitor, visit)
     await enter(ctx, visit.sent, path)
-    const result = await op.handle(ctx as never)
-    if (result instanceof Answer) return undefined
+    const answer = await op.handle(ctx as never)
+    const result = answer instanceof Answer ? answer.body : answer
+    if (result === null) return undefined
     write ??= writer(op.name, op.returns, checkAnswers)
     return write(pageOptionsOf(op.returns) ? (result as { items: unknown }).items : result)
   }
