@@ -107,8 +107,8 @@ export function createApp(
     isAway: (error) => isAway(error) || isGitAway(error),
     ...options,
   })
-  const signIn = createSignIn(instance)
   const admit = createLimiter(instance.settings)
+  const signIn = createSignIn(instance)
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   mount(app, '/api/v4', served, {
     instance,

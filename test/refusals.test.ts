@@ -78,6 +78,8 @@ const GOOD: Readonly<Record<string, string>> = {
   new_name: 'another',
   plan_name: 'default',
   project_id: '1',
+  state: 'success',
+  ref: 'main',
   actions: '[{"action":"create","file_path":"a","content":""}]',
 }
 

@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
 import type { Commit } from '../git/commit.ts'
 import type { Repository } from '../git/repository.ts'
-import { loads, type Has } from '../http/operation.ts'
+import { loads, type Actor, type Allows, type Has } from '../http/operation.ts'
 import { notFound } from '../http/problems.ts'
-import { project, readsCode, repository } from './gates.ts'
+import { project, readsCode, repository, signedIn } from './gates.ts'
 
 /** Every path below a repository begins so, before its parameters are read, as published. */
 export const code = [project, repository, readsCode] as const
@@ -20,3 +20,6 @@ export const commit = loads({
     return sha === undefined ? undefined : repository.commit(sha)
   },
 })
+
+/** A token is needed, and that is asked after the project: to whoever has none, a private one stays hidden. */
+export const signedInHere: Allows<object, { actor: Actor }> = { ...signedIn }

@@ -1,15 +1,35 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as blobs from './blobs/operations.ts'
+import * as branches from './branches/operations.ts'
+import * as commitComments from './commit_comments/operations.ts'
+import * as commitDiffs from './commit_diffs/operations.ts'
+import * as commitSignatures from './commit_signatures/operations.ts'
 import * as commits from './commits/operations.ts'
+import * as compare from './compare/operations.ts'
+import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
+import * as tags from './tags/operations.ts'
+import * as tree from './tree/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
+  commit_comments: commitComments,
+  commit_diffs: commitDiffs,
+  commit_signatures: commitSignatures,
+  statuses,
+  branches,
+  tags,
+  files,
+  tree,
+  blobs,
+  compare,
   submodules,
   protected_branches: protectedBranches,
   namespaces,

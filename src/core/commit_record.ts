@@ -30,7 +30,7 @@ const record = {
 export const Commit = t.Object(record)
 
 /** A pipeline, as briefly as it is told beside its commit. */
-const Pipeline = t.Object({
+export const Pipeline = t.Object({
   id: t.Integer(),
   iid: t.Integer(),
   project_id: t.Integer(),

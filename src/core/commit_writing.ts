@@ -107,7 +107,7 @@ export function signatureOf(person: Person, now: Date, instead: Partial<Person> 
 }
 
 /** Whether a branch may be made under this name: what reads as a hash, or as another kind of ref, would be taken for it. */
-const isBranchName = (name: string): boolean =>
+export const isBranchName = (name: string): boolean =>
   isRefName(name) &&
   name !== 'HEAD' &&
   !isSha(name.toLowerCase()) &&

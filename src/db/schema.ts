@@ -21,6 +21,10 @@ export interface Database {
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
   plan_limits: PlanLimitTable
+  project_counters: ProjectCounterTable
+  pipelines: PipelineTable
+  commit_statuses: CommitStatusTable
+  commit_notes: CommitNoteTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
 }
@@ -228,6 +232,54 @@ interface ProtectedBranchLevelTable {
   access_level: number
 }
 
+interface ProjectCounterTable {
+  project_id: number
+  counts: string
+  last: Generated<number>
+}
+
+interface PipelineTable extends Times {
+  id: Id
+  iid: number
+  project_id: number
+  sha: string
+  ref: string
+  status: Generated<string>
+  source: Generated<string>
+  user_id: number | null
+}
+
+type CommitState = 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped'
+
+interface CommitStatusTable extends Times {
+  id: Id
+  project_id: number
+  pipeline_id: number
+  author_id: number | null
+  sha: string
+  ref: string
+  name: string
+  status: CommitState
+  target_url: string | null
+  description: string | null
+  coverage: number | null
+  allow_failure: Generated<boolean>
+  retried: Generated<boolean>
+  started_at: Date | null
+  finished_at: Date | null
+}
+
+interface CommitNoteTable extends Times {
+  id: Id
+  project_id: number
+  author_id: number | null
+  sha: string
+  note: string
+  path: string | null
+  line: number | null
+  line_type: 'new' | 'old' | null
+}
+
 export type User = Selectable<UserTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
@@ -235,3 +287,6 @@ export type Label = Selectable<LabelTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>
 export type ProtectedBranch = Selectable<ProtectedBranchTable>
 export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>
+export type Pipeline = Selectable<PipelineTable>
+export type CommitStatus = Selectable<CommitStatusTable>
+export type CommitNote = Selectable<CommitNoteTable>

@@ -4,6 +4,7 @@ import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
 import { commitBytes, type Commit } from './commit.ts'
 import { diffTree, type Stats } from './diff_tree.ts'
+import { GraphWriter } from './graph_writer.ts'
 import { Graphs, type AskObject } from './graphs.ts'
 import { Walks, type Order, type WalkTools } from './log.ts'
 import { GitError } from './errors.ts'
@@ -14,8 +15,8 @@ import { Pool } from './pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
-import { isDue, openWriting } from './writes.ts'
 import { Tips } from './tips.ts'
+import { isDue, openWriting } from './writes.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -58,6 +59,8 @@ export interface Git {
   sweep(): Promise<Swept>
   /** True once after each hundred movements of the repository's refs: then `maintain` is worth a look. */
   isDue(relativePath: string): boolean
+  /** To be called after refs of the repository have moved: its commit-graph is brought up to date soon. Throws TypeError like `repository`. */
+  touched(relativePath: string): void
   /** Runs single commands for the other files of this room. */
   readonly spawner: Spawner
   /** Ends every process; whatever is in flight fails with GitError `closed`. */
@@ -65,6 +68,9 @@ export interface Git {
 }
 
 const statsEntries = 100_000
+const writeDelayMs = 500
+const writePatienceMs = 5_000
+const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Opens the room. No process is started before the first question. Throws TypeError when `root` is not absolute. */
@@ -78,54 +84,65 @@ export function openGit(options: GitOptions): Git {
     onDeath: (detail) => options.log?.({ event: 'spawner_ended', detail }),
   })
   const folder = new RoomFolder(options.root)
-  const { room, budget, forget } = openRoom(spawner, folder, options)
+  const { room, budget, writer, forget } = openRoom(spawner, folder, options)
   const directory = (relativePath: string): string => {
     if (!isRepositoryPath(relativePath)) throw new TypeError('Not the path of a repository')
     return join(options.root, relativePath)
   }
+  // A handle holds nothing, but to make one for every request would cost more than most of its answers.
+  const handles = new LRUCache<string, Repository>({ max: 2_000 })
   return {
     spawner,
     directory,
-    repository: (relativePath) => repositoryAt(room, relativePath, directory(relativePath)),
+    repository: (relativePath) => {
+      const known = handles.get(relativePath)
+      if (known !== undefined) return known
+      const handle = repositoryAt(room, relativePath, directory(relativePath))
+      handles.set(relativePath, handle)
+      return handle
+    },
     forget: (relativePath) => forget(directory(relativePath)),
     sweep: () => room.writing.janitor.sweep(),
     isDue: (relativePath) => isDue(room.writing, relativePath),
+    touched: (relativePath) => writer.touched(directory(relativePath)),
     close: async () => {
       budget.close()
+      const written = writer.close()
       await Promise.all([
         room.objects.close(),
         room.diffs.close(),
         room.patches.close(),
         room.writing.merges.close(),
         spawner.close(),
+        written,
       ])
       await folder.close()
     },
   }
 }
 
-function openRoom(
-  spawner: Spawner,
-  folder: RoomFolder,
-  options: GitOptions,
-): { room: Room; budget: Budget; forget: (gitDirectory: string) => void } {
+interface Opened {
+  room: Room
+  budget: Budget
+  writer: GraphWriter
+  forget: (gitDirectory: string) => void
+}
+
+function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Opened {
   const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
   // Only processes that are started cost this look, and without it each question would start three in vain.
   const open: Spawner['open'] = async (args, gitDirectory, started) => {
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
     return spawner.open(args, gitDirectory, started)
   }
-  const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024
-  const orders = new LRUCache<string, Order>({
-    maxSize: cacheBytes,
-    sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
-  })
-  const commits = new LRUCache<string, Commit>({
-    maxSize: cacheBytes,
-    sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
-  })
-  const stats = new LRUCache<string, Stats>({ max: statsEntries })
+  const caches = openCaches(options.cacheBytes ?? 32 * 1024 * 1024)
   const objects = new Pool(catFile, budget, open)
+  const walkTools = openWalkTools(spawner, objects, options.graphBytes ?? 64 * 1024 * 1024)
+  const { graphs } = walkTools
+  const walks = new Walks(walkTools, caches.orders)
+  const writer = new GraphWriter({ ...walkTools, delayMs: writeDelayMs, patienceMs: writePatienceMs })
+  graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
+  graphs.onFar = (gitDirectory) => writer.touched(gitDirectory)
   const writing = openWriting({
     objects,
     spawner,
@@ -134,14 +151,9 @@ function openRoom(
     folder,
     root: options.root,
     path: options.path ?? defaultPath,
-    commit: (gitDirectory, sha) => findCommit({ objects, commits }, gitDirectory, sha),
+    commit: (gitDirectory, sha) => findCommit({ objects, commits: caches.commits }, gitDirectory, sha),
+    touched: (path) => writer.touched(join(options.root, path)),
   })
-  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
-  const graphs = new Graphs(ask, options.graphBytes ?? 64 * 1024 * 1024)
-  const tips = new Tips(ask)
-  const walkTools: WalkTools = { run: (args, run) => spawner.run(args, run), ask, graphs, tips }
-  const walks = new Walks(walkTools, orders)
-  graphs.onReplaced = (gitDirectory) => walks.release(gitDirectory)
   const room: Room = {
     spawner,
     objects,
@@ -149,11 +161,46 @@ function openRoom(
     patches: new Pool(patchTree, budget, open),
     walks,
     walkTools,
-    commits,
-    stats,
+    commits: caches.commits,
+    stats: caches.stats,
+    digests: new LRUCache<string, string>({ max: digestEntries }),
     writing,
   }
-  return { room, budget, forget: (gitDirectory) => forgetIn(room, [orders, commits, stats], gitDirectory) }
+  const forget = (gitDirectory: string): void => {
+    writer.forget(gitDirectory)
+    forgetIn(room, Object.values(caches), gitDirectory)
+  }
+  return { room, budget, writer, forget }
+}
+
+function openWalkTools(spawner: Spawner, objects: Room['objects'], graphBytes: number): WalkTools {
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  return {
+    run: (args, run) => spawner.run(args, run),
+    ask,
+    graphs: new Graphs(ask, graphBytes),
+    tips: new Tips(ask),
+  }
+}
+
+interface Caches {
+  orders: LRUCache<string, Order>
+  commits: LRUCache<string, Commit>
+  stats: LRUCache<string, Stats>
+}
+
+function openCaches(maxSize: number): Caches {
+  return {
+    orders: new LRUCache({
+      maxSize,
+      sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
+    }),
+    commits: new LRUCache({
+      maxSize,
+      sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
+    }),
+    stats: new LRUCache({ max: statsEntries }),
+  }
 }
 
 type Keyed = Pick<LRUCache<string, Order | Commit | Stats>, 'keys' | 'delete'>

@@ -36,7 +36,7 @@ export class Graph implements Tables {
   /** How many commits some commits have behind them, themselves included: from these other numbers are found quickly. */
   readonly counted = new Map<number, number>()
   #size: number
-  #newIds = Buffer.alloc(0)
+  #newIds: Buffer
   readonly #newPositions = new Map<string, number>()
   readonly #newTrees: string[] = []
 
@@ -47,6 +47,7 @@ export class Graph implements Tables {
     this.filed = last === undefined ? 0 : last.base + last.count
     this.hasOffsets = layers.every(({ offsets }) => offsets !== undefined)
     this.#size = this.filed
+    this.#newIds = Buffer.alloc((tables.first.length - this.filed) * idBytes)
     this.first = tables.first
     this.second = tables.second
     this.time = tables.time

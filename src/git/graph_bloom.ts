@@ -41,13 +41,15 @@ export function bloomOf(
     // No filter was made for this commit, or the file lies about where it is.
     if (end <= start || end > limit) return false
     const bits = (end - start) * 8
-    return keys.some((key) => {
-      for (let hash = 0; hash < hashes; hash += 1) {
-        const bit = ((key.first + Math.imul(hash, key.second)) >>> 0) % bits
+    for (const { first, second } of keys) {
+      let hash = first
+      for (let nth = 0; nth < hashes; nth += 1) {
+        const bit = (hash >>> 0) % bits
         if (((bytes[from + start + (bit >>> 3)] ?? 0xff) & (1 << (bit & 7))) === 0) return true
+        hash = (hash + second) | 0
       }
-      return false
-    })
+    }
+    return false
   }
   return { hashes, version, excludes }
 }

@@ -76,6 +76,15 @@ export class Graphs {
     return { graph, positions: await findAll(graph, shas) }
   }
 
+  /** Those of `shas` that the commit-graph files do not hold yet; undefined when the files cannot be read here. */
+  async unfiled(gitDirectory: string, shas: readonly string[]): Promise<string[] | undefined> {
+    this.touched(gitDirectory)
+    const { graph } = await this.#current(gitDirectory)
+    if (graph === undefined) return undefined
+    const positions = await findAll(graph, shas)
+    return shas.filter((_, index) => positions[index] === -1 || (positions[index] ?? 0) >= graph.filed)
+  }
+
   /** Says that the files may have changed: they are looked at before the next answer. */
   touched(gitDirectory: string): void {
     const known = this.#known.get(gitDirectory)

@@ -37,22 +37,6 @@ export function refCandidates(rev: string): string[] {
   return candidates
 }
 
-/** True for a name that git, finding no such ref, would read as the output of `git describe` and so as a hash. */
-export function looksDescribed(ref: string): boolean {
-  return /-g[0-9a-f]{4,}$/i.test(ref)
-}
-
-/** The refs that git would take `ref`, a full name, for if there were no such ref. */
-export function shadows(ref: string): string[] {
-  return [
-    `refs/${ref}`,
-    `refs/tags/${ref}`,
-    `refs/heads/${ref}`,
-    `refs/remotes/${ref}`,
-    `refs/remotes/${ref}/HEAD`,
-  ]
-}
-
 const segment = /^[@A-Za-z0-9_][A-Za-z0-9_.-]*$/
 
 /** True for the path of a repository below the root: plain segments, none of them hidden, none leading upwards. */

@@ -1,8 +1,9 @@
-import { readFile, rename, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { closeSync, statSync } from 'node:fs'
+import { readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { hasCode, syncDirectory } from './durable.ts'
+import { hasCode, syncDirectory, syncFile, writeAll } from './durable.ts'
 import { GitError } from './errors.ts'
 import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
@@ -12,6 +13,16 @@ export interface PackedRefs {
   readonly ids: ReadonlyMap<string, string>
   /** All names in the order of their code units. */
   readonly names: readonly string[]
+}
+
+/**
+ * Tells one version of a file from every other: refs are renamed into place, so each is another file. Undefined where
+ * there is none. It does not wait: every request asks, and to hand the question to a thread takes twenty times as long.
+ */
+export function stampOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return undefined
+  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
 }
 
 interface Known extends PackedRefs {
@@ -35,8 +46,8 @@ export class PackedRefsReader {
   async read(gitDirectory: string): Promise<PackedRefs> {
     const path = join(gitDirectory, file)
     try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-      const stamp = [ino, size, mtimeNs, ctimeNs].join(':')
+      const stamp = stampOf(path)
+      if (stamp === undefined) return nothing
       const known = this.#known.get(gitDirectory)
       if (known?.stamp === stamp) return known
       const fresh = { ...parse(await readFile(path, 'utf8')), stamp }
@@ -90,7 +101,7 @@ export async function withoutPacked(
 ): Promise<PackedRewrite> {
   const path = join(gitDirectory, file)
   const lock = `${path}.lock`
-  const handle = await openLock(gitDirectory, lock, janitor)
+  const opened = await openLock(gitDirectory, lock, janitor)
   let stands = true
   const abandon = async (): Promise<void> => {
     if (stands) await unlink(lock).catch(() => undefined)
@@ -105,13 +116,13 @@ export async function withoutPacked(
       if (!line.startsWith('^')) dropping = gone.has(line.slice(41))
       return !dropping
     })
-    await handle.writeFile(kept.join('\n'))
-    await handle.sync()
+    await writeAll(opened, kept.join('\n'))
+    await syncFile(opened)
   } catch (error) {
     await abandon()
     throw error
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
   const place = async (): Promise<void> => {
     await rename(lock, path)
@@ -121,11 +132,11 @@ export async function withoutPacked(
   return { place, abandon }
 }
 
-async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<FileHandle> {
+async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<number> {
   const until = performance.now() + lockWaitMs
   for (;;) {
     try {
-      return await janitor.openLock(lock)
+      return janitor.openLock(lock)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
       if (await janitor.removeDeadLock(gitDirectory, lock)) continue

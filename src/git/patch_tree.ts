@@ -66,16 +66,16 @@ export async function readPatch(
   const reader = new PatchReader(PATCH_LIMITS)
   const question = { from, to, mark: randomBytes(16).toString('hex') }
   const small = await patches.ask(gitDirectory, question).catch((error: unknown) => {
-    if (isGitError(error, 'too_large')) return undefined
+    // Too large to wait for, or ended beside one that was.
+    if (isGitError(error, 'too_large') || isGitError(error, 'gone')) return undefined
     throw error
   })
   if (small !== undefined) {
     if (small.length > 0) reader.push(small)
     return reader.end()
   }
-  const output = await spawner.stream(['diff-tree', ...options, '--end-of-options', from, to], {
-    gitDirectory,
-  })
+  const args = ['diff-tree', ...options, '--end-of-options', from, to]
+  const output = await spawner.stream(args, { gitDirectory, lane: 'quick' })
   try {
     for await (const bytes of output) if (!reader.push(bytes as Buffer)) break
   } finally {

@@ -80,11 +80,7 @@ export class Quarantine {
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
 
-  async #run(
-    args: readonly string[],
-    input: string | Readable,
-    timeoutMs: number,
-  ): Promise<Ending> {
+  async #run(args: readonly string[], input: string | Readable, timeoutMs: number): Promise<Ending> {
     const objects = join(this.#gitDirectory, 'objects')
     const git = await this.#spawner.open(args, this.#gitDirectory, {
       environment: {

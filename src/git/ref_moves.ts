@@ -1,7 +1,8 @@
-import { readdir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
+import { closeSync, renameSync } from 'node:fs'
+import { readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, makeDirectory, syncDirectory } from './durable.ts'
+import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll } from './durable.ts'
 import { GitError } from './errors.ts'
 import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
@@ -17,7 +18,7 @@ export interface RefMoving {
 interface Held {
   readonly move: RefMove
   readonly lock: string
-  readonly handle: FileHandle
+  readonly file: number
   /** True once the lock file has become the ref's file. */
   placed: boolean
 }
@@ -62,7 +63,7 @@ export async function moveAll(
     await Promise.all(held.map(fill))
     await commit(moving, gitDirectory, held)
   } finally {
-    await Promise.all(held.map(({ handle }) => handle.close().catch(() => undefined)))
+    for (const { file } of held) closeSync(file)
     // One that was renamed may meanwhile have been made anew by somebody else.
     const left = held.filter(({ placed }) => !placed)
     await Promise.all(left.map(({ lock }) => unlink(lock).catch(() => undefined)))
@@ -78,7 +79,7 @@ async function take(moving: RefMoving, gitDirectory: string, move: RefMove): Pro
   let askAt = 0
   for (let attempt = 1; ;) {
     try {
-      return { move, lock, handle: await moving.janitor.openLock(lock), placed: false }
+      return { move, lock, file: moving.janitor.openLock(lock), placed: false }
     } catch (error) {
       if (hasCode(error, 'EEXIST')) {
         if (performance.now() > askAt) {
@@ -136,10 +137,10 @@ async function clearDirectory(directory: string): Promise<boolean> {
   }
 }
 
-async function fill({ move, handle }: Held): Promise<void> {
+async function fill({ move, file }: Held): Promise<void> {
   if (move.to === undefined) return
-  await handle.writeFile(`${move.to}\n`)
-  await handle.sync()
+  await writeAll(file, `${move.to}\n`)
+  await syncFile(file)
 }
 
 async function commit(
@@ -181,7 +182,7 @@ async function placeAll(gitDirectory: string, held: readonly Held[]): Promise<vo
   try {
     // New refs first: only theirs can fail, when another program has just made a directory of that name.
     for (const each of [...placing.filter(isNew), ...placing.filter((other) => !isNew(other))]) {
-      await rename(each.lock, join(gitDirectory, each.move.ref))
+      renameSync(each.lock, join(gitDirectory, each.move.ref))
       each.placed = true
       if (isNew(each)) created.push(each)
     }

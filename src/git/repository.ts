@@ -1,17 +1,23 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
+import type { Readable } from 'node:stream'
+import { digestBlob, streamBlob } from './blob_stream.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
 import { isGitError } from './errors.ts'
 import type { LogQuery, Walks, WalkTools } from './log.ts'
-import { isAbbreviation, isSha, looksDescribed, refCandidates, shadows } from './names.ts'
+import { mergedInto } from './merged.ts'
+import { isAbbreviation, isSha, refCandidates } from './names.ts'
 import type { Patch } from './patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './patch_tree.ts'
 import type { Pool } from './pool.ts'
 import { reachAt, type Reach } from './reach.ts'
+import { sortedRefs, type RefOrder } from './ref_order.ts'
+import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
+import type { Blob } from './tree.ts'
 import { writesAt, type Writes, type Writing } from './writes.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
@@ -34,8 +40,16 @@ export interface Repository extends Reach, Writes {
   commit(sha: string): Promise<Commit | undefined>
   /** Lines changed by each commit against its first parent (a root against nothing); unknown hashes are left out. */
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
+  /** Those of the commits, all by full hashes, that are `tip` or in its history. */
+  mergedInto(tip: string, commits: readonly string[]): Promise<Set<string>>
+  /** The refs below `prefix`, such as `refs/tags/`, oldest commit or tag first, or in the order of versions. */
+  sortedRefs(prefix: string, by: RefOrder): Promise<Pick<Ref, 'name' | 'id'>[]>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
   patch(from: string | undefined, to: string): Promise<Patch>
+  /** The bytes of the file with this full hash as they come. Throws GitError when git fails. */
+  streamBlob(id: string): Promise<Readable>
+  /** The SHA-256 of a file's bytes, in hexadecimal. */
+  digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
   log(query: LogQuery): Promise<string[]>
 }
@@ -50,6 +64,8 @@ export interface Room {
   readonly walkTools: WalkTools
   readonly commits: LRUCache<string, Commit>
   readonly stats: LRUCache<string, Stats>
+  /** SHA-256 by the hash of a file, which says all there is of it. */
+  readonly digests: LRUCache<string, string>
   readonly writing: Writing
 }
 
@@ -67,7 +83,11 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
       }),
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
+    mergedInto: (tip, refs) => mergedInto(room.walkTools, gitDirectory, tip, refs),
+    sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
+    streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
+    digestBlob: (blob) => digestBlob(room, gitDirectory, blob),
     log: (query) => room.walks.page(gitDirectory, query),
     ...reachAt(room.walkTools, gitDirectory),
     ...writesAt(room.writing, path, gitDirectory),
@@ -102,49 +122,24 @@ async function headBranch(gitDirectory: string): Promise<string | undefined> {
 async function resolve(room: Room, gitDirectory: string, rev: string): Promise<string | undefined> {
   const hash = rev.toLowerCase()
   // As in git, a full hash is never a name, and a name goes before an abbreviation.
-  if (isSha(hash)) return peel(room, gitDirectory, hash)
+  if (isSha(hash)) return room.commits.has(keyOf(gitDirectory, hash)) ? hash : peel(room, gitDirectory, hash)
+  const read = (ref: string): Promise<string | undefined> => room.writing.refs.read(gitDirectory, ref)
   const refs = refCandidates(rev)
-  // A full name nearly always means itself: one round of questions instead of two.
-  const [first, mistakable] =
-    refs[0] === rev
-      ? await Promise.all([peel(room, gitDirectory, rev), isMistakable(room, gitDirectory, rev)])
-      : []
-  if (first !== undefined && mistakable === false) return first
-  const found = await Promise.all(refs.map((ref) => peel(room, gitDirectory, ref)))
+  const found = await Promise.all(refs.map(read))
   for (const [index, ref] of refs.entries()) {
-    const sha = found[index]
-    if (sha === undefined) continue
-    const exact = (await isMistakable(room, gitDirectory, ref))
-      ? await peelListed(room, gitDirectory, ref)
-      : sha
-    if (exact !== undefined) return exact
+    const id = found[index]
+    if (id === undefined) continue
+    // Branches hold commits, as git sees to it; a tag may hold anything.
+    const sha = ref.startsWith('refs/tags/') ? await peel(room, gitDirectory, id) : id
+    if (sha !== undefined) return sha
   }
   return isAbbreviation(rev) ? peel(room, gitDirectory, hash) : undefined
 }
 
+const keyOf = (gitDirectory: string, sha: string): string => `${gitDirectory}\0${sha}`
+
 async function peel(room: Room, gitDirectory: string, object: string): Promise<string | undefined> {
   return (await room.objects.ask(gitDirectory, { command: 'info', object: `${object}^{commit}` }))?.id
-}
-
-/**
- * True when cat-file may have answered for something else than the ref `ref`: for lack of it, git reads a name as the
- * output of `git describe`, or as one that only begins further down. Without this check whoever may push a branch
- * `refs/tags/main` could show what they like under the name `main`.
- */
-async function isMistakable(room: Room, gitDirectory: string, ref: string): Promise<boolean> {
-  if (ref === 'HEAD') return false
-  if (looksDescribed(ref)) return true
-  const others = shadows(ref).map((object) => room.objects.ask(gitDirectory, { command: 'info', object }))
-  return (await Promise.all(others)).some((answer) => answer !== undefined)
-}
-
-/** Peels the ref if exactly it exists; dearer than cat-file by the start of a process. */
-async function peelListed(room: Room, gitDirectory: string, ref: string): Promise<string | undefined> {
-  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ref]
-  const lines = (await room.spawner.run(args, { gitDirectory })).toString().split('\n')
-  // The pattern also matches what lies below a directory of that name.
-  const object = lines.find((line) => line.slice(41) === ref)?.slice(0, 40)
-  return object === undefined ? undefined : peel(room, gitDirectory, object)
 }
 
 /** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
@@ -154,7 +149,7 @@ export async function findCommit(
   sha: string,
 ): Promise<Commit | undefined> {
   if (!isSha(sha)) return undefined
-  const key = `${gitDirectory}\0${sha}`
+  const key = keyOf(gitDirectory, sha)
   const known = room.commits.get(key)
   if (known !== undefined) return known
   const answer = await room.objects.ask(gitDirectory, { command: 'contents', object: sha })
@@ -170,7 +165,7 @@ async function findStats(
   shas: readonly string[],
 ): Promise<Map<string, Stats>> {
   const find = async (sha: string): Promise<[string, Stats | undefined]> => {
-    const key = `${gitDirectory}\0${sha}`
+    const key = keyOf(gitDirectory, sha)
     const known = room.stats.get(key)
     if (known !== undefined) return [sha, known]
     const commit = await findCommit(room, gitDirectory, sha)

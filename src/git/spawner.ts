@@ -93,7 +93,7 @@ export class Spawner {
 
   /**
    * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
-   * until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
+   * (`quick` for readers of our own, `download` for any other) until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
    * Throws GitError `busy`, `spawn`, `gone`, `closed`.
    */
   async stream(

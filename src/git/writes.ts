@@ -21,7 +21,8 @@ import {
 import { PackedRefsReader } from './packed_refs.ts'
 import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
-import { isFullRefName, readRef, readRefs, type Ref, type RefMove } from './refs.ts'
+import { RefReader } from './ref_reader.ts'
+import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
 import type { RoomFolder } from './room_folder.ts'
 import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
 
@@ -81,6 +82,7 @@ export interface Writing {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly trees: TreeReader
   readonly packed: PackedRefsReader
+  readonly refs: RefReader
   readonly locks: Locks
   readonly turns: PushTurns
   readonly merges: Merges
@@ -98,21 +100,23 @@ const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects'> & { root: string },
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
 ): Writing {
-  const { objects, folder } = parts
+  const { objects, folder, touched } = parts
   const trees = new TreeReader(objects)
+  const packed = new PackedRefsReader()
   return {
     objects,
     trees,
-    packed: new PackedRefsReader(),
+    packed,
+    refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
     turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),
     folder,
     janitor: new Janitor(parts.root, folder),
     moves: new LRUCache({ max: countedRepositories }),
-    touched: () => undefined,
+    touched,
   }
 }
 
@@ -154,14 +158,14 @@ function refsAt(
     }
   }
   return {
-    ref: async (name) => (isFullRefName(name) ? readRef(packed, gitDirectory, name) : undefined),
+    ref: async (name) => (isFullRefName(name) ? writing.refs.read(gitDirectory, name) : undefined),
     refs: (prefix) => listRefs(writing, gitDirectory, prefix),
     tag: (id) => findTag(objects, gitDirectory, id),
     locked,
     turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
-      await checkTargets(objects, gitDirectory, moves)
+      await checkTargets(writing, gitDirectory, moves)
       await folder.announce()
       await moveAll({ packed, janitor }, gitDirectory, moves)
       writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
@@ -185,17 +189,20 @@ function objectsAt(
     writeTree: async (base, changes) => {
       const { tree, objects: made } = await drafted(base, changes)
       await storeObjects(store, made)
+      trees.keep(gitDirectory, made)
       return tree
     },
     writeCommit: async (commit) => {
       const object = await commitObject(commit)
       await storeObjects(store, [object])
+      trees.keep(gitDirectory, [object])
       return object.id
     },
     writeChanges: async (base, changes, commit) => {
       const { tree, objects: made } = await drafted(base, changes)
       const object = await commitObject({ ...commit, tree })
       await storeObjects(store, [...made, object])
+      trees.keep(gitDirectory, [...made, object])
       return { commit: object.id, tree }
     },
     writeTag: async (tag) => {
@@ -218,13 +225,13 @@ function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | '
 
 /** Refs point at objects that are there, and branches at commits. */
 async function checkTargets(
-  objects: Writing['objects'],
+  { objects, trees }: Writing,
   gitDirectory: string,
   moves: readonly RefMove[],
 ): Promise<void> {
   await Promise.all(
     moves.map(async ({ ref, to }) => {
-      if (to === undefined) return
+      if (to === undefined || trees.isKnownCommit(gitDirectory, to)) return
       const found = await objects.ask(gitDirectory, { command: 'info', object: to })
       const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
       if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)

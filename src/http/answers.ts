@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream'
 import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Compile } from 'typebox/compile'
+import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
-import { Answer, Download, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
+import { Answer, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
 import { pageHeaders } from './pages.ts'
 
 type Send = (
@@ -11,7 +13,7 @@ type Send = (
   reply: FastifyReply,
   result: unknown,
   around: { readonly ctx: Context; readonly query: string },
-) => FastifyReply
+) => FastifyReply | Promise<FastifyReply>
 
 /** The compiler of schemas, for tests: a server neither checks what it answers nor loads what could. */
 export type AnswerCheck = typeof Compile
@@ -50,13 +52,19 @@ export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | un
 }
 
 /** Sends bytes; to HEAD, and to a caller who has them already, nothing but the headers. */
-function sendBytes(request: FastifyRequest, reply: FastifyReply, { headers, open }: Download): FastifyReply {
+function sendBytes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { headers, open }: Download,
+): FastifyReply | Promise<FastifyReply> {
   const { etag } = headers
   const seen = request.headers['if-none-match']
-  if (etag !== undefined && seen !== undefined && names(seen, etag.replaceAll('"', '')))
+  if (etag !== undefined && seen !== undefined && names(seen, etag.replace(/^W\//, '').slice(1, -1)))
     return reply.code(304).header('etag', etag).send()
-  reply.code(200).headers(headers)
-  return request.method === 'HEAD' ? reply.send() : reply.send(open())
+  reply.code(200)
+  // Of a stream the framework lets the length stand that is declared; of nothing it would say 0.
+  if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
+  return open().then((body) => reply.headers(headers).send(body))
 }
 
 /** Makes the function that turns an answer into text by its schema; with `checkAnswers` it throws where they differ. */

@@ -26,7 +26,7 @@ export async function readBody(
     case 'application/json':
       return readJson(bytes, texts)
     case 'application/x-www-form-urlencoded':
-      return parseForm(text(bytes))
+      return parseForm(text(bytes), badBody)
     case 'multipart/form-data':
       return readMultipart(bytes, contentType ?? '')
     default:

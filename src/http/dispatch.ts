@@ -114,7 +114,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     reply.headers(await around.admit(visitor.owner ?? visitor.actor, ip))
     request.actor = visitor.actor
 
-    const ctx = contextOf(instance, visitor, headers)
+    const ctx = contextOf(instance, visitor, visit)
     await enter(ctx, sent, path)
     const handle = (): Promise<unknown> => {
       if (op.method === 'GET') return op.handle(ctx as never)
@@ -124,7 +124,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       if (op.moves === 'refs') return moveRefs(op, ctx, () => matches(instance.db))
       if (!isConditional(op, headers)) return write(op, ctx, instance.db)
       return onSnapshot(instance.db, async (db) => {
-        const now = contextOf({ ...instance, db }, await signIn(visit), headers)
+        const now = contextOf({ ...instance, db }, await signIn(visit), visit)
         await enter(now, sent, path)
         await matches(db)
         return op.handle(now as never)
@@ -144,9 +144,10 @@ function compileKnock(
   return async ({ params, query, method, headers, ip }) => {
     const path = params as PathParams
     const sent = parseForm((query as { text: string }).text)
-    const visitor = await signIn({ method, headers, sent, ip, along: alongOf(path) })
+    const visit = { method, headers, sent, ip, along: alongOf(path) }
+    const visitor = await signIn(visit)
     if (visitor.actor === null) throw unauthorized()
-    await walk(first, contextOf(instance, visitor, headers), path)
+    await walk(first, contextOf(instance, visitor, visit), path)
   }
 }
 /** A write runs in one transaction: all it does, jobs included, or nothing. */
@@ -173,11 +174,12 @@ function compileAlong(op: NamedOperation): (path: PathParams) => Visit['along'] 
 
 type AnyContext = Context & Record<string, unknown>
 
-const contextOf = (instance: Instance, visitor: Visitor, headers: IncomingHttpHeaders): AnyContext =>
+const contextOf = (instance: Instance, visitor: Visitor, { method, headers }: Visit): AnyContext =>
   Object.assign(Object.create(null) as object, instance, {
     actor: visitor.actor,
     along: visitor.along,
     now: new Date(),
+    method,
     header: (name: string) => headerOf(headers, name),
     stillMatches: async () => {},
   }) as AnyContext
@@ -207,7 +209,7 @@ function compileRepresent(
   let write: ((body: unknown) => string) | undefined
   return async (db, visit, path) => {
     const visitor = await signIn({ ...visit, along: alongOf(path) })
-    const ctx = contextOf({ ...instance, db }, visitor, visit.headers)
+    const ctx = contextOf({ ...instance, db }, visitor, visit)
     await enter(ctx, visit.sent, path)
     const result = await op.handle(ctx as never)
     if (result instanceof Answer) return undefined

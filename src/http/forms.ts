@@ -1,5 +1,5 @@
 import { LongText } from './long_text.ts'
-import { badUrl, bodyTooComplex } from './problems.ts'
+import { badUrl, bodyTooComplex, type Problem } from './problems.ts'
 
 /** Nested parameters as clients write them. No prototype, so no name is special. */
 export interface Tree {
@@ -20,8 +20,11 @@ const NAMES = 50_000
 
 export const emptyTree = (): Tree => Object.create(null) as Tree
 
-/** Reads `a=1&b[]=2&c[k]=3&d[][e]=4&f[0][g]=5` from a query or an urlencoded body. Throws a Problem when it cannot. */
-export function parseForm(text: string): Tree {
+/**
+ * Reads `a=1&b[]=2&c[k]=3&d[][e]=4&f[0][g]=5` from a query or an urlencoded body. Throws a Problem when it cannot, and
+ * `undecodable` for what is no text.
+ */
+export function parseForm(text: string, undecodable: () => Problem = badUrl): Tree {
   if (text === '') return emptyTree()
   const parts = text.split('&')
   return nest(
@@ -32,6 +35,14 @@ export function parseForm(text: string): Tree {
         return cut === -1 ? [decode(part), ''] : [decode(part.slice(0, cut)), decode(part.slice(cut + 1))]
       }),
   )
+
+  function decode(encoded: string): string {
+    try {
+      return decodeURIComponent(encoded.replaceAll('+', ' '))
+    } catch {
+      throw undecodable()
+    }
+  }
 }
 
 /** The same for names and values that are already decoded: the fields of a multipart form. */
@@ -44,14 +55,6 @@ export function nest(pairs: readonly (readonly string[])[]): Tree {
     put(root, path, value)
   }
   return densified(root) as Tree
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    throw badUrl()
-  }
 }
 
 /** `a[b][]` is `['a', 'b', '']`; a name whose brackets do not close is a plain name. */

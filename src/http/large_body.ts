@@ -102,16 +102,19 @@ class Sieve extends Transform {
   receivedEncodedLength = 0
   readonly #file: FileHandle | undefined
   #kept = 0
-  #written = 0
   #inText = false
   #escaped = false
-  /** The bytes of the text that is being read, while it may still be short. */
-  #held: Buffer[] = []
-  #heldBytes = 0
+  /** Whether a colon stood between the last text and where we are: then that was a name. */
+  #colon = false
   #last = ''
   #name = ''
+  /** The beginning of a text that goes on in the next chunk, while it may still be short. */
+  #held: Buffer[] = []
+  #heldBytes = 0
   /** Where in the file the long text that is being read began. */
   #start: number | undefined
+  #written = 0
+  #toWrite: Buffer[] = []
   #writes: Promise<unknown> = Promise.resolve()
 
   constructor(file: FileHandle | undefined) {
@@ -127,41 +130,58 @@ class Sieve extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
     this.receivedEncodedLength += chunk.length
-    if (this.#file === undefined) {
-      this.#keep(chunk)
-      return this.#next(done)
+    try {
+      if (this.#file === undefined) this.#keep(chunk)
+      else this.#sift(chunk, this.#file)
+      if (this.#kept + this.#heldBytes > KEPT) throw bodyTooLarge()
+    } catch (error) {
+      return done(error as Error)
     }
-    this.#writes = this.#sift(chunk, this.#file)
-    this.#writes.then(() => this.#next(done), done)
-  }
-
-  #next(done: TransformCallback): void {
-    if (this.#kept > KEPT) done(bodyTooLarge())
-    else done()
+    if (this.#file === undefined || this.#toWrite.length === 0) return done()
+    const bytes = Buffer.concat(this.#toWrite)
+    this.#toWrite = []
+    this.#writes = this.#file.write(bytes, 0, bytes.length, this.#written - bytes.length)
+    this.#writes.then(() => done(), done)
   }
 
   #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return
     this.#kept += bytes.length
     this.push(bytes)
   }
 
-  async #sift(chunk: Buffer, file: FileHandle): Promise<void> {
-    let at = 0
-    while (at < chunk.length) {
-      if (this.#inText) {
-        const end = this.#endOfText(chunk, at)
-        await this.#read(chunk.subarray(at, end ?? chunk.length), file)
-        if (end !== undefined) this.#endText()
-        at = end === undefined ? chunk.length : end + 1
-      } else {
-        const open = chunk.indexOf(QUOTE, at)
-        const between = chunk.subarray(at, open === -1 ? chunk.length : open + 1)
-        if (between.includes(COLON)) this.#name = this.#last
-        this.#keep(between)
-        this.#inText = open !== -1
-        at += between.length
+  /** What is kept of a chunk is passed on in as few pieces as there are long texts in it. */
+  #sift(chunk: Buffer, file: FileHandle): void {
+    let kept = 0
+    for (let at = 0; at < chunk.length;) {
+      if (!this.#inText) {
+        at = this.#toText(chunk, at)
+        continue
       }
+      const end = this.#endOfText(chunk, at)
+      const goesOn = end === undefined || this.#heldBytes > 0 || this.#start !== undefined
+      if (goesOn || (this.#name === APART && end - at >= LONG)) {
+        this.#keep(chunk.subarray(kept, at))
+        this.#take(chunk.subarray(at, end ?? chunk.length))
+        kept = end ?? chunk.length
+        if (end !== undefined) this.#endTaken(file)
+      } else this.#last = end - at <= APART.length ? chunk.toString('latin1', at, end) : ''
+      this.#inText = end === undefined
+      at = end === undefined ? chunk.length : end + 1
     }
+    this.#keep(chunk.subarray(kept))
+  }
+
+  /** Goes behind the quote that opens the next text, or to the end of the chunk. */
+  #toText(chunk: Buffer, from: number): number {
+    const open = chunk.indexOf(QUOTE, from)
+    const stop = open === -1 ? chunk.length : open
+    this.#colon ||= chunk.subarray(from, stop).includes(COLON)
+    if (open === -1) return stop
+    if (this.#colon) this.#name = this.#last
+    this.#colon = false
+    this.#inText = true
+    return open + 1
   }
 
   /** The index of the quote that ends the text, or undefined when it goes on in the next chunk. */
@@ -176,42 +196,37 @@ class Sieve extends Transform {
     return undefined
   }
 
-  async #read(bytes: Buffer, file: FileHandle): Promise<void> {
-    if (this.#start === undefined) {
-      this.#held.push(bytes)
-      this.#heldBytes += bytes.length
-      if (this.#heldBytes < LONG || this.#name !== APART) return this.#checkHeld()
-      this.#start = this.#written
-      await this.#write(Buffer.concat(this.#held), file)
-      this.#held = []
-    } else await this.#write(bytes, file)
+  /** Part of a text that is long, or may become so. */
+  #take(bytes: Buffer): void {
+    if (this.#start !== undefined) return this.#write(bytes)
+    this.#held.push(bytes)
+    this.#heldBytes += bytes.length
+    if (this.#name !== APART || this.#heldBytes < LONG) return
+    this.#start = this.#written
+    for (const part of this.#held) this.#write(part)
+    this.#held = []
+    this.#heldBytes = 0
   }
 
-  #checkHeld(): void {
-    if (this.#kept + this.#heldBytes > KEPT) throw bodyTooLarge()
-  }
-
-  async #write(bytes: Buffer, file: FileHandle): Promise<void> {
-    await file.write(bytes, 0, bytes.length, this.#written)
+  #write(bytes: Buffer): void {
+    this.#toWrite.push(bytes)
     this.#written += bytes.length
   }
 
-  #endText(): void {
-    if (this.#start === undefined || this.#file === undefined) {
+  #endTaken(file: FileHandle): void {
+    this.#last = ''
+    if (this.#start === undefined) {
       const text = Buffer.concat(this.#held)
-      this.#last = text.length <= APART.length ? text.toString('latin1') : ''
+      if (text.length <= APART.length) this.#last = text.toString('latin1')
       this.#keep(text)
     } else {
       const { mark, found } = this.texts
       // The mark begins with a control character as JSON writes it.
       this.#keep(Buffer.from(`\\u0001${mark.slice(1)}${found.length}`))
-      found.push(new LongText(this.#file, this.#start, this.#written - this.#start))
-      this.#last = ''
+      found.push(new LongText(file, this.#start, this.#written - this.#start))
     }
-    this.#keep(Buffer.from('"'))
     this.#held = []
     this.#heldBytes = 0
     this.#start = undefined
-    this.#inText = false
   }
 }

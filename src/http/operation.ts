@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/statement.ts'
@@ -18,6 +17,8 @@ export interface Actor {
 export interface Context extends Instance {
   readonly actor: Actor | null
   readonly now: Date
+  /** As sent; a GET answers HEAD too. */
+  readonly method: string
   /** A request header, by its lower-case name. */
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
@@ -135,15 +136,6 @@ export class Answer {
     this.status = status
     this.body = body
     this.headers = headers
-  }
-}
-
-/** Bytes as they are; `open` is called only if they are sent. An `etag` among the headers is compared with the caller's. */
-export class Download extends Answer {
-  readonly open: () => Readable
-  constructor(headers: Headers, open: () => Readable) {
-    super(200, null, headers)
-    this.open = open
   }
 }
 

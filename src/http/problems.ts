@@ -39,6 +39,8 @@ export const noSuchRecord = (): Problem => message(404, '404 Not found')
 export const conflict = (text = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 /** A record that would not be valid, where the published interface gives whole sentences. */
+/** What was asked for is larger than is sent this way. */
+export const tooLarge = (text: string): Problem => message(413, text)
 export const unprocessable = (texts: readonly string[]): Problem => message(422, texts)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
@@ -68,6 +70,8 @@ export const headersTooLarge = (): Problem => error(431, '431 Request Header Fie
 export const badRequest = (): Problem => error(400, '400 Bad Request')
 export const noRoute = (): Problem => error(404, '404 Not Found')
 export const methodNotAllowed = (allow: string): Problem => error(405, '405 Not Allowed', { allow })
+/** The record is of a kind that this method does nothing to; the text is the operation's own. */
+export const rejected = (text: string): Problem => message(405, text)
 export const oldVersion = (): Problem => error(410, 'API V3 is no longer supported. Use API V4 instead.')
 export const noKeyset = (): Problem =>
   error(405, 'Keyset pagination is not yet available for this type of request')

@@ -197,7 +197,12 @@ suite('bodies that are not what they say', () => {
     )
   })
   test('GEN-16: bytes that are not UTF-8 are refused', async () => {
-    await refusedWhole('name=%ff&color=red', 400, '{"error":"the request address is not valid"}', FORM_TYPE)
+    await refusedWhole(
+      'name=%ff&color=red',
+      400,
+      '{"error":"message body does not match declared format"}',
+      FORM_TYPE,
+    )
     const response = await world().app.inject({
       method: 'POST',
       url: `/api/v4${labels}`,

@@ -90,3 +90,42 @@ export function asArguments(query: LogQuery): string[] {
     ...(path === undefined ? [] : ['--', path]),
   ]
 }
+
+/**
+ * Adds to a repository what random histories seldom have: criss-cross merges, submodules, symbolic links, modes, a file
+ * that becomes a directory and back, commits that change nothing, and long runs of one and the same time.
+ */
+export function addTangle(gitDirectory: string, rounds: number): void {
+  const parts: string[] = []
+  const commit = (branch: string, mark: number, lines: readonly string[]): void => {
+    const who = `Tangle <tangle@x> ${1_600_050_000 + Math.floor(mark / 40)} +0000`
+    parts.push(`commit refs/heads/${branch}\nmark :${mark}\nauthor ${who}\ncommitter ${who}\ndata 1\nx\n`)
+    parts.push(lines.map((line) => `${line}\n`).join(''), '\n')
+  }
+  const file = (path: string, text: string, mode = '100644'): string =>
+    `M ${mode} inline ${path}\ndata ${text.length}\n${text}`
+  commit('left', 1, [file('shape', 'file'), file('tool', 'a'), file('docs/a', 'a')])
+  commit('right', 2, ['from :1', file('docs/b', 'b')])
+  let [left, right] = [1, 2]
+  for (let round = 0; round < rounds; round += 1) {
+    const at = 3 + round * 8
+    commit('left', at, [`from :${left}`, file('tool', 'a', round % 2 === 0 ? '100755' : '100644')])
+    commit('right', at + 1, [`from :${right}`, file('link', `to-${round % 3}`, '120000')])
+    const module = String(round % 10).repeat(40)
+    commit('left', at + 2, [`from :${at}`, `M 160000 ${module.replaceAll('0', 'a')} vendor/lib`])
+    commit('right', at + 3, [`from :${at + 1}`])
+    commit('left', at + 4, [`from :${at + 2}`, `merge :${at + 3}`, file('docs/c', `c${round}`)])
+    commit('right', at + 5, [`from :${at + 3}`, `merge :${at + 2}`])
+    const shape =
+      round % 2 === 0 ? ['D shape', file('shape/inner', 'x')] : ['D shape', file('shape', `f${round}`)]
+    commit('left', at + 6, [`from :${at + 4}`, ...shape])
+    commit('right', at + 7, [
+      `from :${at + 5}`,
+      `merge :${at + 6}`,
+      ...(round % 3 === 0 ? ['D vendor/lib'] : []),
+    ])
+    left = at + 6
+    right = at + 7
+  }
+  gitLines(gitDirectory, ['fast-import', '--quiet', '--force'], parts.join(''))
+}

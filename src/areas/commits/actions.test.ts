@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeBase64 } from './actions.ts'
+import { decodeBase64 } from '../../http/file_content.ts'
 
 const decoded = (text: string): string | undefined => decodeBase64(Buffer.from(text))?.toString('latin1')
 

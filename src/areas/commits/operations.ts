@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { Commit, CommitDetail, presentCommit } from '../../core/commit_record.ts'
+import { lastPipeline, presentPipeline } from '../../core/pipelines.ts'
 import type { Project } from '../../core/projects.ts'
 import type { LogQuery } from '../../git/log.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -104,9 +105,16 @@ export const getCommit = operation({
   gates: [commit],
   handle: async (ctx) => {
     const { repository, project, commit, params } = ctx
-    const stats = params.stats === false ? undefined : (await repository.stats([commit.id])).get(commit.id)
-    const presented = presentCommit(commit, project, ctx, { stats, trailers: true })
-    return Object.assign(presented, { status: null, project_id: project.id, last_pipeline: null })
+    const [stats, pipeline] = await Promise.all([
+      params.stats === false ? undefined : repository.stats([commit.id]),
+      lastPipeline(ctx.db, project.id, commit.id),
+    ])
+    const presented = presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers: true })
+    return Object.assign(presented, {
+      status: pipeline?.status ?? null,
+      project_id: project.id,
+      last_pipeline: pipeline ? presentPipeline(pipeline, project, ctx) : null,
+    })
   },
   returns: CommitDetail,
 })

@@ -118,12 +118,12 @@ test('where there is no commit and where there is no repository, no commit is fo
     assert.deepEqual([(await get(rev, '', none.id)).status, (await get(rev, '', none.id)).body], NO_COMMIT)
 })
 
-test('a commit costs one statement, of an anonymous caller and of a member', async () => {
+test('a commit costs two statements: who asks, and the pipeline, of an anonymous caller and of a member', async () => {
   const member = await world.make.memberOf('developer', { project })
   await freshenTokens(world, member)
   for (const as of [undefined, member]) {
     const read = (): Promise<Answered> => world.get(`/projects/${project.id}/repository/commits/main`, as)
     await read()
-    assert.equal((await world.statements(read)).length, 1)
+    assert.equal((await world.statements(read)).length, 2)
   }
 })

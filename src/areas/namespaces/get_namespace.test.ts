@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Namespace } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { shareGroup } from '../../../test/support/shares.ts'
+import { shareGroup, shareProject } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
 let world: World
@@ -200,6 +200,9 @@ async function crowded(of: World): Promise<Namespace> {
   await of.make.memberOf('maintainer', { project })
   await of.make.memberOf('developer', { group: invited })
   await shareGroup(of, below, { invited, role: 'reporter' })
+  const helping = await of.make.group()
+  await of.make.memberOf('owner', { group: helping })
+  await shareProject(of, project, { invited: helping, role: 'reporter' })
   const former = await of.make.user()
   await of.make.member(former, 'owner', { group }, '2001-01-01')
   const blocked = await of.make.memberOf('owner', { group })
@@ -214,13 +217,13 @@ test('a seat is counted once for each person below, guests needing none on the h
   const body = await read(group, await world.make.admin())
   assert.equal(
     body['billable_members_count'],
-    5,
-    'planner, owner, developer, project maintainer, invited member',
+    6,
+    'planner, owner, developer, project maintainer, a member of the invited group, one of the project’s',
   )
   for (const tier of ['premium', 'free']) {
     const other = await openWorld({ env: { GUILDHALL_TIER: tier } })
     const same = await read(await crowded(other), await other.make.admin(), other)
-    assert.equal(same['billable_members_count'], 6, `the guest too on ${tier}`)
+    assert.equal(same['billable_members_count'], 7, `the guest too on ${tier}`)
     await other.close()
   }
 })

@@ -36,6 +36,13 @@ const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
                    where m.namespace_id = any(invited.traversal_ids) and ${current('m')} offset 0) m
    where l.shared_group_id = any(below.ids) and ${current('l')}
   union all
+  select m.user_id, least(m.access_level, l.group_access), false
+    from project_group_links l join namespaces invited on invited.id = l.group_id,
+         lateral (select m.* from members m
+                   where m.namespace_id = any(invited.traversal_ids) and ${current('m')} offset 0) m
+   where l.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids)))
+     and ${current('l')}
+  union all
   select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
 
 /** What is counted for each namespace of a page. `request` holds the least level that needs a seat. */

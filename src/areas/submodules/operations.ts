@@ -27,7 +27,8 @@ export const updateSubmodule = operation({
   gates: [project, repository, developer],
   handle: async (ctx) => {
     const { repository, params } = ctx
-    const { branch, commit_sha: sha, submodule: path } = params
+    const { branch, submodule: path } = params
+    const sha = params.commit_sha.toLowerCase()
     if (!(await repository.exists())) throw noRepository()
     if (!(await pushRight(ctx, branch)).pushes) throw refused('You are not allowed to push into this branch')
     const committer = signatureOf(ctx.actor, ctx.now)

@@ -1,0 +1,56 @@
+import { Type as t } from 'typebox'
+import { code } from '../../access/code_gates.ts'
+import type { Repository } from '../../git/repository.ts'
+import { Download, bytes } from '../../http/download.ts'
+import { loads, operation, type Has } from '../../http/operation.ts'
+import { notFound, tooLarge } from '../../http/problems.ts'
+
+const blob = loads({
+  param: 'sha',
+  type: t.String({ description: 'The full hash of a file' }),
+  as: 'blob',
+  says: 'a file by its hash',
+  missing: () => notFound('Blob'),
+  find: ({ repository }: Has<{ repository: Repository }>, sha) => repository.blob(sha),
+})
+
+/** What is sent as base64 is held in memory more than once. */
+const MOST = 10 * 1024 * 1024
+const tooLong = (): ReturnType<typeof tooLarge> =>
+  tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
+
+export const getBlob = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/blobs/:sha',
+  summary: 'Get a file by its hash',
+  published: true,
+  first: code,
+  gates: [blob],
+  handle: async ({ blob }) => {
+    if (blob.size > MOST) throw tooLong()
+    const content = (await blob.read(MOST)).toString('base64')
+    return { size: blob.size, encoding: 'base64', content, sha: blob.id }
+  },
+  returns: t.Object({ size: t.Integer(), encoding: t.String(), content: t.String(), sha: t.String() }),
+  refuses: [tooLong],
+})
+
+export const getRawBlob = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/blobs/:sha/raw',
+  summary: 'Get the bytes of a file by its hash',
+  published: true,
+  first: code,
+  gates: [blob],
+  handle: async ({ repository, blob }) =>
+    new Download(
+      {
+        'content-type': 'application/octet-stream',
+        'content-length': String(blob.size),
+        'content-disposition': 'attachment',
+        etag: `W/"${blob.id}"`,
+      },
+      () => repository.streamBlob(blob.id),
+    ),
+  returns: bytes(),
+})

@@ -1,0 +1,24 @@
+import { Type as t } from 'typebox'
+import { code, commit } from '../../access/code_gates.ts'
+import { Diff, patchOf, presentPatch } from '../../core/patch_record.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+
+export const listCommitDiffs = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/diff',
+  summary: 'List what a commit changes against its first parent, file by file',
+  published: true,
+  first: code,
+  params: t.Object({
+    unidiff: t.Optional(
+      t.Boolean({ default: false, description: 'With the names of the files before the hunks' }),
+    ),
+  }),
+  gates: [commit],
+  handle: async ({ repository, commit, params, page }) => {
+    const { files } = await patchOf(repository, commit)
+    const some = files.slice(page.offset, page.offset + page.size)
+    return { items: some.map((file) => presentPatch(file, params.unidiff ?? false)), total: files.length }
+  },
+  returns: pageOf(Diff),
+})

@@ -1,0 +1,18 @@
+import { Type as t } from 'typebox'
+import { code, commit } from '../../access/code_gates.ts'
+import { operation } from '../../http/operation.ts'
+import { notFound } from '../../http/problems.ts'
+
+const noSignature = (): ReturnType<typeof notFound> => notFound('Signature')
+
+export const getCommitSignature = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/signature',
+  summary: 'Get the signature of a commit; so far no signature is verified, so there is none',
+  published: true,
+  first: code,
+  gates: [commit],
+  handle: async () => Promise.reject(noSignature()),
+  returns: t.Object({ signature_type: t.String(), verification_status: t.String() }),
+  refuses: [noSignature],
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gitLines, gitText } from '../../../test/support/git_fixtures.ts'
+import { COMMITS, writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
+import { sharedWorld } from '../../../test/support/stand.ts'
+import type { Answered } from '../../../test/support/world.ts'
+import { repositoryPath } from '../../core/projects.ts'
+import type { Project } from '../../db/schema.ts'
+
+let history: SmallHistory
+let project: Project
+const world = sharedWorld(async ({ make }) => {
+  history = writeSmallHistory()
+  project = await make.project({ visibility: 'public', repository: history.directory })
+})
+const compare = (
+  from: string,
+  to: string,
+  more: Record<string, string> = {},
+  of = project,
+): Promise<Answered> =>
+  world().call('GET', `/projects/${of.id}/repository/compare`, { query: { from, to, ...more } })
+interface Shown {
+  commit: { id: string } | null
+  commits: { id: string; title: string }[]
+  diffs: { new_path: string; diff: string }[]
+  compare_timeout: boolean
+  compare_same_ref: boolean
+  web_url: string
+}
+const shown = async (from: string, to: string, more: Record<string, string> = {}): Promise<Shown> =>
+  (await compare(from, to, more)).body as Shown
+const nameOf = ({ id }: { id: string }): string => COMMITS.find((name) => history.sha[name] === id) ?? id
+const git = (...args: string[]): string[] =>
+  gitLines(world().opened.instance.git.directory(repositoryPath(project.id)), args)
+
+test('a comparison tells the commits oldest first, and what they change together', async () => {
+  const { sha } = history
+  const one = await shown('v1.0', 'feature/login')
+  assert.deepEqual(one.commits.map(nameOf), ['docs', 'readme'])
+  assert.equal(nameOf(one.commit ?? { id: '' }), 'readme')
+  assert.deepEqual(Object.keys(one), [
+    'commit',
+    'commits',
+    'diffs',
+    'compare_timeout',
+    'compare_same_ref',
+    'web_url',
+  ])
+  assert.deepEqual([one.compare_timeout, one.compare_same_ref], [false, false])
+  assert.equal(one.web_url, `https://guild.example/${project.full_path}/-/compare/v1.0...feature/login`)
+  assert.deepEqual(
+    one.diffs.map(({ new_path, diff }) => [new_path, diff]),
+    [
+      ['README', '@@ -1,2 +1,3 @@\n one\n two\n+three\n'],
+      ['docs/ümläut.md', '@@ -0,0 +1 @@\n+Grüße\n'],
+    ],
+  )
+  const whole = await compare(sha.root, sha.source)
+  assert.deepEqual((whole.body as { commits: object[] }).commits[0], {
+    id: sha.source,
+    short_id: sha.source.slice(0, 8),
+    created_at: '2024-01-10T15:00:00.000+02:00',
+    parent_ids: [sha.root],
+    title: 'Füge Quelltext hinzu',
+    message: 'Füge Quelltext hinzu\n',
+    author_name: 'Jürgen Groß',
+    author_email: 'juergen@straße.example',
+    authored_date: '2024-01-09T15:00:00.000+02:00',
+    committer_name: 'C. Ommitter',
+    committer_email: 'c@example.org',
+    committed_date: '2024-01-10T15:00:00.000+02:00',
+    trailers: {},
+    extended_trailers: {},
+    web_url: `https://guild.example/${project.full_path}/-/commit/${sha.source}`,
+  })
+})
+
+test('straight, the two are compared themselves', async () => {
+  const straight = await shown('v1.0', 'feature/login', { straight: 'true', unidiff: 'true' })
+  assert.deepEqual(straight.commits.map(nameOf), ['docs', 'readme'])
+  assert.equal(straight.web_url, `https://guild.example/${project.full_path}/-/compare/v1.0..feature/login`)
+  assert.deepEqual(
+    straight.diffs.map(({ new_path }) => new_path),
+    ['README', 'docs/ümläut.md', 'src/a.ts'],
+  )
+  assert.ok(straight.diffs[2]?.diff.startsWith('--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,3 +1,3 @@\n'))
+})
+
+test('every two commits differ as git says', async () => {
+  for (const from of COMMITS)
+    for (const to of COMMITS) {
+      const [a, b] = [history.sha[from], history.sha[to]]
+      const one = await shown(a, b)
+      assert.deepEqual(
+        one.commits.map(({ id }) => id).toReversed(),
+        git('rev-list', `${a}..${b}`),
+        `${from} ${to}`,
+      )
+      assert.deepEqual(
+        one.diffs.map(({ new_path }) => new_path),
+        git('diff', '--name-only', '-z', `${a}...${b}`)
+          .join('')
+          .split('\0')
+          .filter((path) => path !== ''),
+        `${from} ${to}`,
+      )
+      assert.equal(one.compare_same_ref, from === to)
+    }
+})
+
+test('without anything in common, everything differs', async () => {
+  const directory = world().opened.instance.git.directory(repositoryPath(project.id))
+  const tree = gitText(directory, ['rev-parse', `${history.sha.root}^{tree}`])
+  const other = gitText(directory, ['commit-tree', '-m', 'Elsewhere', tree])
+  gitText(directory, ['update-ref', 'refs/heads/other', other])
+  const one = await shown('other', 'v1.0')
+  assert.deepEqual(one.commits.map(nameOf), ['root', 'source', 'change'])
+  assert.deepEqual(
+    one.diffs.map(({ new_path }) => new_path),
+    ['*.glob', 'src/a.ts'],
+  )
+  const base = await world().get(`/projects/${project.id}/repository/merge_base?refs[]=other&refs[]=main`)
+  assert.deepEqual([base.status, base.body], [404, { message: '404 Merge Base Not Found' }])
+})
+
+test('what is no ref is not found, and both are needed', async () => {
+  for (const [from, to] of [
+    ['gone', 'main'],
+    ['main', 'gone'],
+    ['--all', 'main'],
+    ['main', 'main^'],
+    ['main..v1.0', 'main'],
+  ] as const) {
+    const answer = await compare(from, to)
+    assert.deepEqual([answer.status, answer.body], [404, { message: '404 Ref Not Found' }], `${from} ${to}`)
+  }
+  const answer = await world().get(`/projects/${project.id}/repository/compare`)
+  assert.deepEqual([answer.status, answer.body], [400, { error: 'from is missing, to is missing' }])
+  const empty = await world().make.project({ visibility: 'public', repository: 'empty' })
+  assert.equal((await compare('main', 'main', {}, empty)).status, 404)
+})
+
+test('where commits parted is found', async () => {
+  const base = async (...refs: string[]): Promise<Answered> =>
+    world().call('GET', `/projects/${project.id}/repository/merge_base`, { query: { 'refs[]': refs } })
+  const name = async (...refs: string[]): Promise<string> =>
+    nameOf((await base(...refs)).body as { id: string })
+  assert.equal(await name('v1.0', 'feature/login'), 'source')
+  assert.equal(await name('main', 'feature/login'), 'readme')
+  assert.equal(await name('main', 'feature/login', 'v1.0'), 'source')
+  assert.deepEqual((await base('main', 'gone')).body, { message: '404 Merge Base Not Found' })
+})

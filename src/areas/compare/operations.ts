@@ -1,0 +1,103 @@
+import { Type as t } from 'typebox'
+import { code } from '../../access/code_gates.ts'
+import { Commit as CommitRecord, presentCommit } from '../../core/commit_record.ts'
+import { Diff, presentPatch } from '../../core/patch_record.ts'
+import type { Commit } from '../../git/commit.ts'
+import type { Repository } from '../../git/repository.ts'
+import { operation } from '../../http/operation.ts'
+import { notFound } from '../../http/problems.ts'
+import { filled, nullable } from '../../http/schema.ts'
+
+const Comparison = t.Object({
+  commit: nullable(CommitRecord),
+  commits: t.Array(CommitRecord),
+  diffs: t.Array(Diff),
+  compare_timeout: t.Boolean(),
+  compare_same_ref: t.Boolean(),
+  web_url: t.String(),
+})
+
+/** The most commits that are told, the newest. */
+const MOST = 1_000
+
+const noRef = (): ReturnType<typeof notFound> => notFound('Ref')
+
+export const getComparison = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/compare',
+  summary: 'Get what two branches, tags or commits differ in',
+  published: true,
+  first: code,
+  params: t.Object({
+    from: filled(),
+    to: filled(),
+    straight: t.Optional(
+      t.Boolean({
+        default: false,
+        description: 'Compare the two themselves, not `to` with where they parted',
+      }),
+    ),
+    unidiff: t.Optional(t.Boolean({ default: false })),
+  }),
+  gates: [],
+  handle: async (ctx) => {
+    const { repository, project, params, config } = ctx
+    const [from, to] = await Promise.all([find(repository, params.from), find(repository, params.to)])
+    if (from === undefined || to === undefined) throw noRef()
+    const base = params.straight === true ? from : await partingOf(repository, from, to)
+    const [shas, patch] = await Promise.all([
+      repository.log({ from: [to.id], exclude: [from.id], skip: 0, limit: MOST }),
+      repository.patch(base.tree, to.tree),
+    ])
+    const found = await Promise.all(shas.toReversed().map((sha) => repository.commit(sha)))
+    const commits = found.flatMap((commit) => (commit ? [presentCommit(commit, project, ctx)] : []))
+    const dots = params.straight === true ? '..' : '...'
+    return {
+      commit: commits.at(-1) ?? null,
+      commits,
+      diffs: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
+      compare_timeout: !patch.complete,
+      compare_same_ref: from.id === to.id,
+      web_url: `${config.url}/${project.full_path}/-/compare/${encodeURI(params.from)}${dots}${encodeURI(params.to)}`,
+    }
+  },
+  returns: Comparison,
+  refuses: [noRef],
+})
+
+async function find(repository: Repository, rev: string): Promise<Commit | undefined> {
+  const sha = await repository.resolve(rev)
+  return sha === undefined ? undefined : repository.commit(sha)
+}
+
+/** Where the two parted; without anything in common `from` itself. */
+async function partingOf(repository: Repository, from: Commit, to: Commit): Promise<Commit> {
+  const sha = await repository.mergeBase(from.id, to.id)
+  return (sha === undefined ? undefined : await repository.commit(sha)) ?? from
+}
+
+const MERGED = 2
+const notTwo = (): ReturnType<typeof notFound> => notFound('Merge Base')
+
+export const getMergeBase = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/merge_base',
+  summary: 'Get the commit at which two or more branches, tags or commits parted',
+  published: true,
+  first: code,
+  params: t.Object({ refs: t.Array(t.String(), { minItems: MERGED }) }),
+  gates: [],
+  handle: async (ctx) => {
+    const { repository, project, params } = ctx
+    const [first, ...others] = await Promise.all(params.refs.map((ref) => find(repository, ref)))
+    let base = first
+    for (const other of others) {
+      const sha = base && other && (await repository.mergeBase(base.id, other.id))
+      base = sha === undefined ? undefined : await repository.commit(sha)
+    }
+    if (base === undefined) throw notTwo()
+    return presentCommit(base, project, ctx)
+  },
+  returns: CommitRecord,
+  refuses: [notTwo],
+})

@@ -1,0 +1,44 @@
+import { Type as t, type Static } from 'typebox'
+import { UserBasic, presentUser, type Author } from '../../core/user_record.ts'
+import type { CommitStatus as StatusRow } from '../../db/schema.ts'
+import { nullable, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+
+export const CommitStatus = t.Object({
+  id: t.Integer(),
+  sha: t.String(),
+  ref: t.String(),
+  status: t.String(),
+  name: t.String(),
+  target_url: nullable(t.String()),
+  description: nullable(t.String()),
+  created_at: timestamp(),
+  started_at: nullable(timestamp()),
+  finished_at: nullable(timestamp()),
+  allow_failure: t.Boolean(),
+  coverage: nullable(t.Number()),
+  pipeline_id: t.Integer(),
+  author: nullable(UserBasic),
+})
+
+export type StatusWithAuthor = StatusRow & { readonly author: Author | null }
+
+export const present = (
+  row: StatusWithAuthor,
+  site: Pick<Instance, 'config'>,
+): Static<typeof CommitStatus> => ({
+  id: row.id,
+  sha: row.sha,
+  ref: row.ref,
+  status: row.status,
+  name: row.name,
+  target_url: row.target_url,
+  description: row.description,
+  created_at: row.created_at.toISOString(),
+  started_at: row.started_at?.toISOString() ?? null,
+  finished_at: row.finished_at?.toISOString() ?? null,
+  allow_failure: row.allow_failure,
+  coverage: row.coverage,
+  pipeline_id: row.pipeline_id,
+  author: row.author && presentUser(row.author, site),
+})

@@ -1,0 +1,163 @@
+import { Type as t } from 'typebox'
+import { code, commit, signedInHere } from '../../access/code_gates.ts'
+import { developer } from '../../access/gates.ts'
+import { createPipeline } from '../../core/pipelines.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Pipeline } from '../../db/schema.ts'
+import type { Commit } from '../../git/commit.ts'
+import type { Repository } from '../../git/repository.ts'
+import { operation, pageOf, type Actor, type Has } from '../../http/operation.ts'
+import { invalid, notFound, refused } from '../../http/problems.ts'
+import { oneOf } from '../../http/schema.ts'
+import { CommitStatus, present } from './entity.ts'
+import { OPEN, STATES, stepFault, textFaults, together } from './rules.ts'
+import * as statuses from './store.ts'
+
+/** The only stage there is outside of the service's own pipelines. */
+const STAGE = 'external'
+
+export const listCommitStatuses = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/statuses',
+  summary: 'List what was said about a commit',
+  published: true,
+  first: code,
+  params: t.Object({
+    ref: t.Optional(t.String()),
+    stage: t.Optional(t.String()),
+    name: t.Optional(t.String()),
+    all: t.Optional(t.Boolean({ default: false, description: 'Earlier words about the same name too' })),
+    pipeline_id: t.Optional(t.Integer()),
+    order_by: t.Optional(oneOf(['id', 'pipeline_id'], { default: 'id' })),
+    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'asc' })),
+  }),
+  gates: [commit],
+  handle: async (ctx) => {
+    const { db, project, commit, params, page } = ctx
+    if (params.stage !== undefined && params.stage !== STAGE) return { items: [], total: 0 }
+    const shape = {
+      by: params.order_by ?? 'id',
+      desc: params.sort === 'desc',
+      all: params.all ?? false,
+      named: params.name !== undefined,
+      onRef: params.ref !== undefined,
+      inPipeline: params.pipeline_id !== undefined,
+    }
+    const { items, total } = await statuses.listStatuses(db, shape, {
+      project_id: project.id,
+      sha: commit.id,
+      name: params.name ?? '',
+      ref: params.ref ?? '',
+      pipeline_id: params.pipeline_id ?? 0,
+      limit: page.size,
+      offset: page.offset,
+    })
+    return { items: items.map((row) => present(row, ctx)), total }
+  },
+  returns: pageOf(CommitStatus),
+})
+
+const noRef = (): ReturnType<typeof notFound> => notFound('References for commit')
+const noPipeline = (): ReturnType<typeof notFound> => notFound('Pipeline')
+
+export const createCommitStatus = operation({
+  method: 'POST',
+  path: '/projects/:id/statuses/:sha',
+  summary: 'Say how a commit does',
+  published: true,
+  first: [...code, signedInHere],
+  params: t.Object({
+    state: oneOf(STATES),
+    ref: t.Optional(
+      t.String({ description: 'The branch or tag; a branch that holds the commit when absent' }),
+    ),
+    name: t.Optional(t.String({ description: 'What speaks; `default` when absent' })),
+    context: t.Optional(t.String({ description: 'The same as `name`' })),
+    target_url: t.Optional(t.String()),
+    description: t.Optional(t.String()),
+    coverage: t.Optional(t.Number()),
+    pipeline_id: t.Optional(t.Integer()),
+  }),
+  gates: [developer, commit],
+  handle: async (ctx) => {
+    const { db, project, commit, params } = ctx
+    const name = params.name ?? params.context ?? 'default'
+    const faults = textFaults({ name, target_url: params.target_url, description: params.description })
+    if (Object.keys(faults).length > 0) throw invalid(faults)
+    const ref = await refOf(ctx, params.ref)
+    await statuses.lockCommit(db, project.id, commit.id)
+    const pipeline = await pipelineOf(ctx, ref, params.pipeline_id)
+    const before = await statuses.findLatest(db, { pipeline_id: pipeline.id, ref, name })
+    const said = {
+      project_id: project.id,
+      status: params.state,
+      target_url: params.target_url ?? null,
+      description: params.description ?? null,
+      coverage: params.coverage ?? null,
+    }
+    const row = await (before !== undefined && OPEN.includes(before.status)
+      ? step(ctx, before, said)
+      : say(ctx, before, { ...said, pipeline_id: pipeline.id, ref, name }))
+    const status = together(await statuses.listMembers(db, pipeline.id))
+    await statuses.setPipelineStatus(db, { project_id: project.id, id: pipeline.id, status })
+    return present(row, ctx)
+  },
+  returns: CommitStatus,
+  refuses: [
+    noRef,
+    noPipeline,
+    () => refused(stepFault('running', 'running') ?? ''),
+    () => invalid({ target_url: ['is blocked: Only allowed schemes are http, https'] }),
+  ],
+})
+
+type Here = Has<{ project: Project; repository: Repository; commit: Commit; actor: Actor }>
+type Said = Omit<Parameters<typeof statuses.changeStatus>[1], 'id'>
+type New = Said & { readonly pipeline_id: number; readonly ref: string; readonly name: string }
+type Row = NonNullable<Awaited<ReturnType<typeof statuses.insertStatus>>>
+
+/** The name the status stands under: as given, or that of a branch which holds the commit. */
+async function refOf({ repository, project, commit }: Here, given: string | undefined): Promise<string> {
+  if (given !== undefined && given !== '') return given.replace(/^refs\/(?:heads|tags)\//, '')
+  const holding = await repository.refsContaining(commit.id, ['branch'])
+  const names = holding.map((ref) => ref.name)
+  const name = names.find((one) => one === project.default_branch) ?? names[0]
+  if (name === undefined) throw noRef()
+  return name
+}
+
+async function pipelineOf(
+  { db, project, commit, actor }: Here,
+  ref: string,
+  id: number | undefined,
+): Promise<Pipeline> {
+  const place = { project_id: project.id, sha: commit.id }
+  const found = await statuses.findPipeline(db, place, id === undefined ? { ref } : { id })
+  if (found !== undefined) return found
+  if (id !== undefined) throw noPipeline()
+  return createPipeline(db, { ...place, ref, source: 'external', user_id: actor.id })
+}
+
+async function step(
+  { db }: Here,
+  before: { id: number; status: (typeof STATES)[number] },
+  said: Said,
+): Promise<Row> {
+  const fault = stepFault(before.status, said.status)
+  if (fault !== undefined) throw refused(fault)
+  return written(await statuses.changeStatus(db, { ...said, id: before.id }))
+}
+
+async function say(
+  { db, project, commit, actor }: Here,
+  before: { id: number } | undefined,
+  said: New,
+): Promise<Row> {
+  if (before !== undefined) await statuses.retireStatus(db, project.id, before.id)
+  return written(await statuses.insertStatus(db, { ...said, sha: commit.id, author_id: actor.id }))
+}
+
+function written(row: Row | undefined): Row {
+  if (row === undefined) throw new Error('a commit status was not written')
+  return row
+}

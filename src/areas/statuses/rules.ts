@@ -1,0 +1,74 @@
+export const STATES = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
+export type State = (typeof STATES)[number]
+
+/** The published name of the step into each state, which refusals tell. */
+const STEPS: Readonly<Record<State, string>> = {
+  pending: 'enqueue',
+  running: 'run',
+  success: 'success',
+  failed: 'drop',
+  canceled: 'cancel',
+  skipped: 'skip',
+}
+
+/** States that a status can still leave: what is said next about the same name changes it instead of standing beside it. */
+export const OPEN: readonly State[] = ['pending', 'running']
+
+const WAYS: Readonly<Record<string, readonly State[]>> = {
+  pending: ['running', 'success', 'failed', 'canceled', 'skipped'],
+  running: ['success', 'failed', 'canceled'],
+}
+
+/** Why a status cannot go from one state to another; undefined when it can. */
+export function stepFault(from: State, to: State): string | undefined {
+  if (WAYS[from]?.includes(to) === true) return undefined
+  const step = STEPS[to]
+  return `Cannot transition status via :${step} from :${from} (Reason(s): Status cannot transition via "${step}")`
+}
+
+interface Member {
+  readonly status: State
+  readonly allow_failure: boolean
+}
+
+/** What a pipeline's statuses come to together, as published. */
+export function together(members: readonly Member[]): string {
+  const states = new Set<string>(
+    members.map(({ status, allow_failure }) =>
+      allow_failure && (status === 'failed' || status === 'canceled') ? 'success' : status,
+    ),
+  )
+  const only = (...some: State[]): boolean => [...states].every((state) => some.includes(state as State))
+  if (states.size === 0) return 'created'
+  if (only('skipped')) return 'skipped'
+  if (only('success', 'skipped')) return 'success'
+  if (only('canceled', 'success', 'skipped')) return 'canceled'
+  if (only('pending', 'skipped')) return 'pending'
+  if (states.has('running') || states.has('pending')) return 'running'
+  return 'failed'
+}
+
+const MOST = 255
+
+interface Texts {
+  readonly name: string
+  readonly target_url: string | undefined
+  readonly description: string | undefined
+}
+
+/** What is wrong with the texts of a status: attribute to texts, none when nothing is. */
+export function textFaults({ name, target_url: url, description }: Texts): Record<string, string[]> {
+  const long = (text: string | undefined): string[] =>
+    (text ?? '').length > MOST ? [`is too long (maximum is ${MOST} characters)`] : []
+  const faults = {
+    name: long(name),
+    target_url: [
+      ...long(url),
+      ...(url !== undefined && url !== '' && !/^https?:\/\/[^\s/]/i.test(url)
+        ? ['is blocked: Only allowed schemes are http, https']
+        : []),
+    ],
+    description: long(description),
+  }
+  return Object.fromEntries(Object.entries(faults).filter(([, texts]) => texts.length > 0))
+}

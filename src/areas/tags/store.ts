@@ -1,0 +1,38 @@
+import type { Repository } from '../../git/repository.ts'
+import type { TagRow } from './entity.ts'
+
+export const TAGS = 'refs/tags/'
+
+/** A tag by its name and what its ref holds. */
+export interface Found {
+  readonly name: string
+  readonly id: string
+}
+
+export type Order = 'name' | 'updated' | 'version'
+
+/** All tags in that order, from the least. */
+export async function listFound(repository: Repository, by: Order): Promise<Found[]> {
+  const refs = await repository.sortedRefs(TAGS, by)
+  return refs.map(({ name, id }) => ({ name: name.slice(TAGS.length), id }))
+}
+
+/** How many tags of tags are followed. */
+const DEPTH = 5
+
+/** A tag with what it says and what it stands for. */
+export async function complete(repository: Repository, { name, id }: Found): Promise<TagRow> {
+  const own = await repository.tag(id)
+  let [at, last] = [id, own]
+  for (let depth = 0; last !== undefined && depth < DEPTH; depth += 1) {
+    at = last.object
+    last = last.type === 'tag' ? await repository.tag(at) : undefined
+  }
+  return {
+    name,
+    target: id,
+    message: own?.message.replace(/\n$/, ''),
+    tagged: own?.tagger?.date,
+    commit: await repository.commit(at),
+  }
+}

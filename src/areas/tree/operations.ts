@@ -1,0 +1,70 @@
+import { Type as t } from 'typebox'
+import { code } from '../../access/code_gates.ts'
+import type { Entry } from '../../git/tree.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+import { badParams, notFound } from '../../http/problems.ts'
+
+const TreeEntry = t.Object({
+  id: t.String(),
+  name: t.String(),
+  type: t.String(),
+  path: t.String(),
+  mode: t.String(),
+})
+
+const noTree = (): ReturnType<typeof notFound> => notFound('Tree')
+const noPath = (): ReturnType<typeof notFound> => notFound('invalid revision or path')
+const badToken = (): ReturnType<typeof badParams> => badParams(['page_token is invalid'])
+
+/** The most entries of one directory that are put in order. */
+const MOST = 100_000
+const KINDS = ['tree', 'blob', 'commit']
+
+export const listTree = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/tree',
+  summary: 'List files and directories',
+  published: true,
+  first: code,
+  params: t.Object({
+    path: t.Optional(t.String({ default: '', description: 'The directory; the root when absent' })),
+    ref: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),
+    recursive: t.Optional(t.Boolean({ default: false })),
+    page_token: t.Optional(
+      t.String({ description: 'Where a page of keyset pagination starts, by the link before' }),
+    ),
+  }),
+  gates: [],
+  handle: async ({ repository, project, params, page }) => {
+    const head = project.default_branch === null ? 'HEAD' : `refs/heads/${project.default_branch}`
+    const sha = await repository.resolve(params.ref || head)
+    const commit = sha === undefined ? undefined : await repository.commit(sha)
+    if (commit === undefined) throw noTree()
+    const keyset = page.cursor !== undefined
+    const start = keyset ? readToken(page.cursor || (params.page_token ?? '')) : page.offset
+    const list = async (skip: number, limit: number): Promise<Entry[]> => {
+      const query = { path: params.path ?? '', recursive: params.recursive ?? false, skip, limit }
+      const found = await repository.entries(commit.tree, query)
+      if (found === undefined) throw noPath()
+      return found
+    }
+    // With all below it, a directory can be as large as a repository: its order is that of the walk.
+    const all = params.recursive ? undefined : byKind(await list(0, MOST))
+    const items = all ? all.slice(start, start + page.size) : await list(start, page.size)
+    if (!keyset) return { items, total: all?.length }
+    const more = items.length === page.size && (all === undefined || all.length > start + page.size)
+    return { items, next: more ? String(start + page.size) : undefined }
+  },
+  returns: pageOf(TreeEntry, { keyset: true }),
+  refuses: [noTree, noPath, badToken],
+})
+
+/** Directories first, then files, then submodules, each in git's order. */
+const byKind = (entries: readonly Entry[]): Entry[] =>
+  KINDS.flatMap((kind) => entries.filter(({ type }) => type === kind))
+
+function readToken(text: string): number {
+  if (text === '') return 0
+  if (!/^\d{1,9}$/.test(text)) throw badToken()
+  return Number(text)
+}

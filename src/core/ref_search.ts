@@ -1,0 +1,10 @@
+/** What refs are looked for by: part of a name, `^` before its beginning or `$` after its end, in either case. */
+export function searching(search: string): (name: string) => boolean {
+  const text = search.toLowerCase()
+  const [begins, ends] = [text.startsWith('^'), text.endsWith('$')]
+  const inner = text.slice(begins ? 1 : 0, ends ? -1 : undefined)
+  if (begins && ends) return (name) => name.toLowerCase() === inner
+  if (begins) return (name) => name.toLowerCase().startsWith(inner)
+  if (ends) return (name) => name.toLowerCase().endsWith(inner)
+  return (name) => name.toLowerCase().includes(inner)
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { LRUCache } from 'lru-cache'
+import { isSha } from './names.ts'
+import type { Spawner } from './spawner.ts'
+import type { Blob } from './tree.ts'
+
+/** Milliseconds that somebody may take to read a file. */
+const patienceMs = 10 * 60_000
+/** Bytes up to which a file is read at once. */
+const smallBytes = 4 * 1024 * 1024
+
+/** The bytes of a file as they come, whatever their number. Throws like `Spawner.stream`. */
+export function streamBlob(spawner: Spawner, gitDirectory: string, id: string): Promise<Readable> {
+  if (!isSha(id)) throw new TypeError('Only full hashes are read')
+  return spawner.stream(['cat-file', 'blob', id], { gitDirectory, timeoutMs: patienceMs })
+}
+
+/** The SHA-256 of a file's bytes, in hexadecimal; no more than a part of a large file is held. */
+export async function digestBlob(
+  { spawner, digests }: { readonly spawner: Spawner; readonly digests: LRUCache<string, string> },
+  gitDirectory: string,
+  blob: Blob,
+): Promise<string> {
+  const known = digests.get(blob.id)
+  if (known !== undefined) return known
+  const hash = createHash('sha256')
+  if (blob.size <= smallBytes) hash.update(await blob.read(smallBytes))
+  else
+    for await (const bytes of await streamBlob(spawner, gitDirectory, blob.id)) hash.update(bytes as Buffer)
+  const digest = hash.digest('hex')
+  digests.set(blob.id, digest)
+  return digest
+}
