@@ -18,9 +18,10 @@ export interface Mark {
 export interface Moving {
   /**
    * Call before refs of the project move, `first` when it has no commit yet; the mark is durable when it resolves. Call
-   * what it returns when the rows have heard, or will not.
+   * what it returns when the rows have heard, or `false` when they have not. The mark of a first commit goes at once:
+   * what follows from that must not follow again.
    */
-  begin(projectId: number, first: boolean): Promise<() => void>
+  begin(projectId: number, first: boolean): Promise<(heard: boolean) => Promise<void>>
   /** The marks of this process of which no move is under way. Moves that begin from now on make marks of their own. */
   take(): Mark[]
   /** The marks on disk that this process does not hold: of others, and of those that died. */
@@ -33,6 +34,8 @@ interface Entry {
   readonly mark: Mark
   readonly durable: Promise<void>
   underWay: number
+  /** Set once something moved that the rows have not heard of. */
+  unheard: boolean
 }
 
 /** Keeps marks as empty files in `directory`, which it makes. */
@@ -48,23 +51,31 @@ export function openMoving(directory: string): Moving {
     if (known !== undefined) return known
     const file = join(directory, `${key}.${nonce}.${(round += 1)}`)
     const mark = { file, projectId, first, since: new Date() }
-    const entry = { mark, durable: writeMark(directory, file), underWay: 0 }
+    const entry = { mark, durable: writeMark(directory, file), underWay: 0, unheard: false }
     entries.set(key, entry)
     // One that could not be written is no mark.
     entry.durable.catch(() => entries.delete(key))
     return entry
+  }
+  const drop = async (entry: Entry): Promise<void> => {
+    for (const [key, one] of entries) if (one === entry) entries.delete(key)
+    closed = closed.filter((one) => one !== entry)
+    await rm(entry.mark.file, { force: true })
   }
   return {
     begin: async (projectId, first) => {
       const entry = entryOf(projectId, first)
       entry.underWay += 1
       let over = false
-      const end = (): void => {
-        if (!over) entry.underWay -= 1
+      const end = async (heard: boolean): Promise<void> => {
+        if (over) return
         over = true
+        entry.underWay -= 1
+        entry.unheard ||= !heard
+        if (first && !entry.unheard && entry.underWay === 0) await drop(entry)
       }
-      await entry.durable.catch((error: unknown) => {
-        end()
+      await entry.durable.catch(async (error: unknown) => {
+        await end(false)
         throw error
       })
       return end
