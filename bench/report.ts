@@ -70,7 +70,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 export function printGit(lines: readonly GitLine[], asJson: boolean): void {
   if (asJson) return say(JSON.stringify({ git: lines }))
   const headings = ['history', 'operation', 'ours ms', 'git ms', 'ratio', 'wanted', '']
-  const rows = lines.map(({ history, name, ours, git, wanted }) => {
+  const rows = lines.map(({ history, name, ours, git, floor, wanted }) => {
     const ratio = git === undefined ? undefined : git / ours
     const isMet = ratio === undefined ? ours <= wanted : ratio >= wanted
     return [
@@ -80,7 +80,7 @@ export function printGit(lines: readonly GitLine[], asJson: boolean): void {
       git?.toFixed(2) ?? '',
       ratio?.toFixed(1) ?? '',
       ratio === undefined ? `<= ${wanted}` : `>= ${wanted}`,
-      isMet ? '' : 'NOT MET',
+      `${isMet ? '' : 'NOT MET'}${floor === undefined ? '' : ` (idle beside: ${floor.toFixed(1)})`}`,
     ]
   })
   sayColumns([headings, ...rows])

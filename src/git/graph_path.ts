@@ -7,10 +7,12 @@ import { entryIn } from './tree_bytes.ts'
 /** Reads the content of an object by its hash, or `hash:path`; undefined when it is missing or no tree. */
 export type ReadTree = (object: string) => Promise<Buffer | undefined>
 
-const stride = 1_024
+const stride = 4_096
 const enough = 4_096
 const nearest = 512
-const farthest = 8_192
+const far = 8_192
+/** With all filters asked already, looking ahead costs next to nothing. */
+const farthest = 200_000
 const atOnce = 48
 const maxEntries = 20_000
 
@@ -116,9 +118,9 @@ export class PathSimplifier implements Simplifier {
     const left = new Uint8Array(this.#graph.filed)
     const slice = new Slice()
     for (const { base, count, filters } of this.#graph.layers) {
-      for (let index = 0; index < count; index += 1) {
-        if (filters?.excludes(index, this.#keys) === true) left[base + index] = 1
-        if (index % stride === 0 && slice.isOver()) await slice.rest()
+      for (let from = 0; from < count; from += stride) {
+        filters?.excludeRange({ from, to: Math.min(from + stride, count), at: base }, this.#keys, left)
+        if (slice.isOver()) await slice.rest()
       }
     }
     return left
@@ -162,7 +164,7 @@ export class PathSimplifier implements Simplifier {
   #lookAhead(from: number): void {
     const { first } = this.#graph
     const lines = [from]
-    let left = this.#sight
+    let left = this.#left === undefined ? this.#sight : farthest
     for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
       let commit = line
       for (; left > 0 && commit !== -1 && this.#lacking.size < atOnce; left -= 1) {
@@ -175,7 +177,7 @@ export class PathSimplifier implements Simplifier {
         commit = first[commit] ?? -1
       }
     }
-    this.#sight = Math.min(this.#sight * 8, farthest)
+    this.#sight = Math.min(this.#sight * 8, far)
   }
 
   async #entryOf(tree: string): Promise<string> {

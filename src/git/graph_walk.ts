@@ -94,12 +94,11 @@ export class Walk {
     else this.#cut.set(commit, parent)
   }
 
-  /** All starting points, newest first, each once, those that came earlier first among equals. */
+  /** All starting points in the order of `startsOf`. */
   starts(): number[] {
-    const { graph, tips, exclude } = this.course
-    const starts = [...new Set([...tips, ...exclude])]
+    const starts = startsOf(this.course)
     for (const start of starts) this.set(start, mark.seen)
-    return starts.sort((a, b) => (graph.time[b] ?? 0) - (graph.time[a] ?? 0))
+    return starts
   }
 
   /** Simplifies a commit and meets its parents, once; false when trees have to be fetched first. */
@@ -149,13 +148,19 @@ export class Walk {
   }
 }
 
-/** Newest first by commit time. */
-export function newestFirst(walk: Walk): Generator<number, void> {
-  return walk.course.exclude.length === 0 ? streamed(walk) : limited(walk)
+/** All starting points, newest first, each once, those that came earlier first among equals. */
+export function startsOf({ graph, tips, exclude }: Course): number[] {
+  return [...new Set([...tips, ...exclude])].sort((a, b) => (graph.time[b] ?? 0) - (graph.time[a] ?? 0))
 }
 
-function* streamed(walk: Walk): Generator<number, void> {
-  const { graph, since, simplifier } = walk.course
+/** Newest first by commit time, where something is left out or a path is followed. */
+export function newestFirst(walk: Walk): Generator<number, void> {
+  const { exclude, simplifier } = walk.course
+  return exclude.length > 0 || simplifier === undefined ? limited(walk) : simplified(walk, simplifier)
+}
+
+function* simplified(walk: Walk, simplifier: Simplifier): Generator<number, void> {
+  const { graph, since } = walk.course
   const queue = new Queue(graph.time)
   for (const start of walk.starts()) queue.push(start)
   let steps = 0
@@ -163,7 +168,7 @@ function* streamed(walk: Walk): Generator<number, void> {
     steps += 1
     if ((steps & breath) === 0) yield pause
     let next = commit
-    while (simplifier !== undefined && next !== -1 && queue.waiting.length === 0) {
+    while (next !== -1 && queue.waiting.length === 0) {
       const reached = simplifier.skip(walk, next)
       if (reached === next) break
       next = reached

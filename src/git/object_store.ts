@@ -24,30 +24,40 @@ const fileMode = 0o444
 const directoryAttempts = 20
 const decompress = promisify(inflate)
 
-/**
- * Stores objects below `objectDirectory`. When it returns their bytes and names are durable. One that has a file
- * already is not written again but given the present as its time, and one that is only in a pack gets a file: of an
- * object that nothing reaches clean-up looks at the age, and what was asked for here is never about to go.
- */
+/** Stores objects like storeAhead; when it returns they are durable. */
 export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const { durable } = await storeAhead(objectDirectory, objects)
+  await durable
+}
+
+/**
+ * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
+ * when `durable` resolves. One that has a file already is not written again but given the present as its time, and one
+ * that is only in a pack gets a file: of an object that nothing reaches clean-up looks at the age, and what was asked
+ * for here is never about to go.
+ */
+export async function storeAhead(
+  objectDirectory: string,
+  objects: readonly NewObject[],
+): Promise<{ readonly durable: Promise<void> }> {
   const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
+  const pack = join(objectDirectory, 'pack')
   if (distinct.length > looseObjects) {
-    await storePack(join(objectDirectory, 'pack'), distinct)
-    return
+    await storePack(pack, distinct)
+    return { durable: syncDirectory(pack) }
   }
-  const directories = new Set<string>()
   // All at once, so that the disk is asked once for many.
-  await Promise.all(
-    distinct.map(async (object) => {
-      directories.add(dirname(await storeLoose(objectDirectory, object, true)))
-    }),
-  )
+  const files = await Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
+  return { durable: syncAll(new Set(files.map(dirname)), pack) }
+}
+
+async function syncAll(directories: ReadonlySet<string>, pack: string): Promise<void> {
   await Promise.all(
     [...directories].map((directory) =>
       syncDirectory(directory).catch((error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error
         // Maintenance has packed the objects meanwhile, and left the directory empty.
-        return syncDirectory(join(objectDirectory, 'pack'))
+        return syncDirectory(pack)
       }),
     ),
   )
@@ -165,7 +175,6 @@ async function storePack(packDirectory: string, objects: readonly NewObject[]): 
   // git looks for indexes: the pack must be there before its own.
   await place(temporary, `${name}.pack`)
   await place(index, `${name}.idx`)
-  await syncDirectory(packDirectory)
 }
 
 async function openIn(directory: string, file: string): Promise<number> {

@@ -2,7 +2,7 @@ import { closeSync, renameSync } from 'node:fs'
 import { readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll } from './durable.ts'
+import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll, type PendingSyncs } from './durable.ts'
 import { GitError } from './errors.ts'
 import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
@@ -13,6 +13,7 @@ import { isFullRefName, readRef, type RefMove } from './refs.ts'
 export interface RefMoving {
   readonly packed: PackedRefsReader
   readonly janitor: Janitor
+  readonly pending: PendingSyncs
 }
 
 interface Held {
@@ -60,7 +61,7 @@ export async function moveAll(
       held.push(await take(moving, gitDirectory, move))
       await compare(moving, gitDirectory, move)
     }
-    await Promise.all(held.map(fill))
+    await Promise.all([...held.map(fill), moving.pending.settle(gitDirectory)])
     await commit(moving, gitDirectory, held)
   } finally {
     for (const { file } of held) closeSync(file)
