@@ -93,7 +93,40 @@ export async function writeAll(file: number, bytes: string | Buffer): Promise<vo
   }
 }
 
-/** A name like `tmp_obj_0123456789abcdef`: git's own prefixes, so that git's clean-up knows them too. */
+const instance = randomBytes(8).toString('hex')
+let lastTemporary = 0
+
+/** A name like `tmp_obj_0123456789abcdef1`, never used twice: git's own prefixes, so that git's clean-up knows them too. */
 export function temporaryName(prefix: string): string {
-  return `${prefix}_${randomBytes(8).toString('hex')}`
+  lastTemporary += 1
+  return `${prefix}_${instance}${lastTemporary.toString(36)}`
+}
+
+/** What is on its way to the disk, by repository: a ref moves only when all it may lead to is there. */
+export class PendingSyncs {
+  readonly #pending = new Map<string, Set<Promise<void>>>()
+
+  /** Notes a sync that has begun. A failed one stays, so that no ref of the repository moves after it. */
+  add(gitDirectory: string, durable: Promise<void>): void {
+    const pending = this.#pending.get(gitDirectory) ?? new Set()
+    this.#pending.set(gitDirectory, pending.add(durable))
+    void this.#follow(gitDirectory, durable)
+  }
+
+  /** Waits for what was noted so far. Rejects as the file system does. */
+  async settle(gitDirectory: string): Promise<void> {
+    const pending = this.#pending.get(gitDirectory)
+    if (pending !== undefined) await Promise.all(pending)
+  }
+
+  async #follow(gitDirectory: string, durable: Promise<void>): Promise<void> {
+    try {
+      await durable
+    } catch {
+      return
+    }
+    const pending = this.#pending.get(gitDirectory)
+    pending?.delete(durable)
+    if (pending?.size === 0) this.#pending.delete(gitDirectory)
+  }
 }

@@ -15,6 +15,7 @@ import {
 } from './durable.ts'
 import { GitError } from './errors.ts'
 import { compress, readType, type NewObject, type ObjectType } from './objects.ts'
+import { breather } from './turns.ts'
 
 /** Objects up to this many are stored as a file each, more as one pack. */
 const looseObjects = 10
@@ -24,30 +25,40 @@ const fileMode = 0o444
 const directoryAttempts = 20
 const decompress = promisify(inflate)
 
-/**
- * Stores objects below `objectDirectory`. When it returns their bytes and names are durable. One that has a file
- * already is not written again but given the present as its time, and one that is only in a pack gets a file: of an
- * object that nothing reaches clean-up looks at the age, and what was asked for here is never about to go.
- */
+/** Stores objects like storeAhead; when it returns they are durable. */
 export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const { durable } = await storeAhead(objectDirectory, objects)
+  await durable
+}
+
+/**
+ * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
+ * when `durable` resolves. One that has a file already is not written again but given the present as its time, and one
+ * that is only in a pack gets a file: of an object that nothing reaches clean-up looks at the age, and what was asked
+ * for here is never about to go.
+ */
+export async function storeAhead(
+  objectDirectory: string,
+  objects: readonly NewObject[],
+): Promise<{ readonly durable: Promise<void> }> {
   const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
+  const pack = join(objectDirectory, 'pack')
   if (distinct.length > looseObjects) {
-    await storePack(join(objectDirectory, 'pack'), distinct)
-    return
+    await storePack(pack, distinct)
+    return { durable: syncDirectory(pack) }
   }
-  const directories = new Set<string>()
   // All at once, so that the disk is asked once for many.
-  await Promise.all(
-    distinct.map(async (object) => {
-      directories.add(dirname(await storeLoose(objectDirectory, object, true)))
-    }),
-  )
+  const files = await Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
+  return { durable: syncAll(new Set(files.map(dirname)), pack) }
+}
+
+async function syncAll(directories: ReadonlySet<string>, pack: string): Promise<void> {
   await Promise.all(
     [...directories].map((directory) =>
       syncDirectory(directory).catch((error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error
         // Maintenance has packed the objects meanwhile, and left the directory empty.
-        return syncDirectory(join(objectDirectory, 'pack'))
+        return syncDirectory(pack)
       }),
     ),
   )
@@ -165,7 +176,6 @@ async function storePack(packDirectory: string, objects: readonly NewObject[]): 
   // git looks for indexes: the pack must be there before its own.
   await place(temporary, `${name}.pack`)
   await place(index, `${name}.idx`)
-  await syncDirectory(packDirectory)
 }
 
 async function openIn(directory: string, file: string): Promise<number> {
@@ -197,6 +207,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0')
   header.writeUInt32BE(objects.length, 8)
   put(header)
+  const rest = breather()
   for (const { id, type, body } of objects) {
     const [head, compressed] = [entryHead(type, body.length), await compress(body)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
@@ -204,6 +215,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
     put(head)
     put(compressed)
     if (waiting > 1024 * 1024) await flush()
+    await rest()
   }
   const trailer = hash.digest()
   unwritten.push(trailer)
