@@ -5,6 +5,8 @@ export interface Layer {
   /** The checksum of the file: of one name, files are the same. */
   readonly name: string
   readonly bytes: Buffer
+  /** The same bytes, to be read word by word. */
+  readonly words: DataView
   readonly count: number
   /** How many commits the files below it hold; it refers to them by these lower positions. */
   readonly base: number
@@ -56,6 +58,7 @@ export function readLayer(name: string, bytes: Buffer, base: number): Layer | un
   return {
     name,
     bytes,
+    words: wordsOf(bytes),
     count,
     base,
     fanout: fanout.at,
@@ -129,4 +132,9 @@ function isInOrder(
     start = end
   }
   return true
+}
+
+/** The bytes of a buffer, to be read word by word. */
+export function wordsOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }

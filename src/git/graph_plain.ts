@@ -2,7 +2,7 @@ import { Queue } from './graph_queue.ts'
 import { pause, startsOf, type Course } from './graph_walk.ts'
 
 const breath = 255
-const few = 1_000
+const few = 200
 
 /** Newest first by commit time, for walks that leave nothing out and follow no path: what most walks are. */
 export function* plain(course: Course): Generator<number, void> {

@@ -1,7 +1,6 @@
 import { readAuthor } from './commit.ts'
 import { GitError } from './errors.ts'
 import { AuthorFilter } from './graph_authors.ts'
-import { idBytes } from './graph_file.ts'
 import { hasFilters, PathSimplifier } from './graph_path.ts'
 import { plain } from './graph_plain.ts'
 import { topological } from './graph_topo.ts'
@@ -96,9 +95,7 @@ export class History {
     }
     const taken = this.#ready.splice(0, count)
     this.#taken += taken.length
-    const ids = Buffer.allocUnsafeSlow(taken.length * idBytes)
-    for (const [index, commit] of taken.entries()) this.graph.copyId(commit, ids, index * idBytes)
-    return ids
+    return this.graph.ids(taken)
   }
 
   async #next(count: number, slice: Slice): Promise<number[]> {
