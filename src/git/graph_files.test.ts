@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -213,11 +213,21 @@ void test('a lock that a killed git left behind a long time ago does not stop wr
 void test('a repository whose commit-graph is larger than allowed is left to git', async () => {
   const directory = repositoryAt('large.git', 200, 11)
   gitText(directory, write)
-  const git = openTestGit(root, { graphBytes: 5_000 })
   const tip = gitText(directory, ['rev-parse', 'main'])
-  const list = await git.repository('large.git').log({ from: [tip], skip: 0, limit: 500 })
-  assert.deepEqual(list, gitLines(directory, ['rev-list', 'main']))
-  assert.equal(await git.repository('large.git').count(tip), list.length)
+  const { size } = statSync(join(directory, 'objects/info/commit-graph'))
+  for (const graphBytes of [5_000, size + 5_000]) {
+    const git = openTestGit(root, { graphBytes })
+    const commands: string[] = []
+    const run = git.spawner.run.bind(git.spawner)
+    git.spawner.run = (args, options) => {
+      commands.push(args[0] ?? '')
+      return run(args, options)
+    }
+    const list = await git.repository('large.git').log({ from: [tip], skip: 0, limit: 500 })
+    assert.deepEqual(list, gitLines(directory, ['rev-list', 'main']))
+    assert.equal(await git.repository('large.git').count(tip), list.length)
+    assert.deepEqual(commands, ['rev-list', 'rev-list'])
+  }
 })
 
 void test('a shallow repository shows what git shows of it', async () => {

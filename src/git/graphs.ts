@@ -125,7 +125,9 @@ export class Graphs {
     if (before !== undefined) before.isStale = false
     const loadedAt = performance.now()
     const epoch = this.#epoch
-    const graph = await loadGraph(gitDirectory, before?.graph, this.#maxBytes).catch(() => undefined)
+    const loaded = await loadGraph(gitDirectory, before?.graph, this.#maxBytes).catch(() => undefined)
+    // One that could not be kept would be read again for each question.
+    const graph = (loaded?.bytes ?? 0) > this.#maxBytes ? undefined : loaded
     const isSame = before !== undefined && graph === before.graph
     const known = { graph, loadedAt, isStale: false, far: isSame ? before.far : new Set<string>() }
     // Told of another change meanwhile: what was just read may be older than that.

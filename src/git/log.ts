@@ -104,6 +104,8 @@ export class Walks {
         const complete = more.length < (end - known) * idBytes
         return { ids: join(order.ids, more), complete, history: complete ? undefined : history }
       } catch (error) {
+        // It stands somewhere between what was asked for and what was not given.
+        order.history = undefined
         // What cannot be read here git may know better, or at least say what is wrong.
         if (!isGitError(error) || error.fault === 'closed') throw error
       }
