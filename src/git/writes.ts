@@ -131,7 +131,12 @@ function objectsAt(
   const keep = async (made: readonly NewObject[]): Promise<void> => {
     const { durable } = await storeAhead(store, made)
     pending.add(gitDirectory, durable)
-    trees.keep(gitDirectory, made)
+  }
+  const keepCommit = async (commit: NewCommit, made: readonly NewObject[]): Promise<NewObject> => {
+    const object = await commitObject(commit)
+    await keep([...made, object])
+    trees.keep(gitDirectory, new Map(), { id: object.id, tree: commit.tree })
+    return object
   }
   const drafted = async (base: string | undefined, changes: readonly Change[]): Promise<Drafted> => {
     const root = base === undefined ? undefined : await trees.root(gitDirectory, base)
@@ -140,20 +145,20 @@ function objectsAt(
   }
   return {
     writeTree: async (base, changes) => {
-      const { tree, objects: made } = await drafted(base, changes)
-      await keep(made)
-      return tree
+      const made = await drafted(base, changes)
+      await keep(made.objects)
+      trees.keep(gitDirectory, made.trees)
+      return made.tree
     },
     writeCommit: async (commit) => {
-      const object = await commitObject(commit)
-      await keep([object])
-      return object.id
+      const { id } = await keepCommit(commit, [])
+      return id
     },
     writeChanges: async (base, changes, commit) => {
-      const { tree, objects: made } = await drafted(base, changes)
-      const object = await commitObject({ ...commit, tree })
-      await keep([...made, object])
-      return { commit: object.id, tree }
+      const { tree, objects: made, trees: lines } = await drafted(base, changes)
+      const { id } = await keepCommit({ ...commit, tree }, made)
+      trees.keep(gitDirectory, lines)
+      return { commit: id, tree }
     },
     writeTag: async (tag) => {
       const target = await objects.ask(gitDirectory, { command: 'info', object: tag.object })
