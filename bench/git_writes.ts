@@ -8,20 +8,13 @@ import type { Change } from '../src/git/changes.ts'
 import type { Signature } from '../src/git/commit.ts'
 import { openGit } from '../src/git/git.ts'
 import type { Repository } from '../src/git/repository.ts'
+import type { GitLine } from './git.ts'
+import type { Order, Step } from './git_steps.ts'
 import { repositoryFor } from './history.ts'
+import { median } from './report.ts'
 
-// Writes beside the git command line: `node --import tsx bench/git_writes.ts`. Both sides make the same commits in
-// repositories of the same history, in turns, and both wait for the disk.
-
-interface Step {
-  readonly args: readonly string[]
-  readonly input?: string
-}
-
-interface Order {
-  readonly path: string
-  readonly steps: readonly Step[]
-}
+// Writes beside the git command line. Both sides make the same commits in repositories of the same history, in turns, and
+// both wait for the disk.
 
 const BLOCKS = 5
 const BLOCK = 25
@@ -34,28 +27,6 @@ const who: Signature = {
   date: { seconds: 1_700_000_000, offset: '+0000' },
 }
 const person = 'Ada <ada@bench.example> 1700000000 +0000'
-
-/** Runs git from this process, which stays small: starting a process costs a large one more. */
-function serveCommands(): void {
-  process.on('message', ({ path, steps }: Order) => {
-    const began = performance.now()
-    const outputs = steps.map(({ args, input = '' }) => {
-      const env = {
-        ...process.env,
-        GIT_COMMITTER_DATE: '1700000000 +0000',
-        GIT_AUTHOR_DATE: '1700000000 +0000',
-      }
-      const { status, stdout, stderr } = spawnSync('git', [`--git-dir=${path}`, ...args], { input, env })
-      // 1 is the status of a merge with conflicts.
-      if (status !== 0 && status !== 1) throw new Error(`git ${args.join(' ')}: ${stderr.toString()}`)
-      return stdout.toString().trim()
-    })
-    process.send?.({ took: performance.now() - began, outputs })
-  })
-}
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
 
 type Ask = (order: Order) => Promise<{ took: number; outputs: string[] }>
 
@@ -120,20 +91,21 @@ async function pickByHand(
   return first.took + sides.took + merge.took
 }
 
-function report(name: string, ours: readonly number[], theirs: readonly number[], wanted: number): void {
-  const [mine, other] = [median(ours), median(theirs)]
-  const cells = [
-    name.padEnd(34),
-    `${mine.toFixed(2)} ms`,
-    `${other.toFixed(2)} ms`,
-    `${(other / mine).toFixed(1)}x`,
-  ]
-  console.log([...cells, `wanted ${wanted}x`].join('  '))
+function line(
+  name: string,
+  [ours, theirs]: readonly [readonly number[], readonly number[]],
+  wanted: number,
+): GitLine {
+  return { history: 'writes', name, ours: median(ours), git: median(theirs), wanted }
 }
 
-async function main(): Promise<void> {
+/** Measures commits and cherry-picks. */
+export async function benchGitWrites(note: (text: string) => void): Promise<GitLine[]> {
+  note('git: writes …')
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-bench-writes-'))
-  const child = fork(fileURLToPath(import.meta.url), ['commands'], { execArgv: ['--import', 'tsx'] })
+  const child = fork(fileURLToPath(new URL('git_steps.ts', import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+  })
   const ask: Ask = async (order) => {
     child.send(order)
     const [reply] = (await once(child, 'message')) as [{ took: number; outputs: string[] }]
@@ -149,6 +121,7 @@ async function main(): Promise<void> {
   const [, theirs] = [copy('ours.git'), copy('theirs.git')]
   const git = openGit({ root: folder })
   const repository = git.repository('ours.git')
+  const lines: GitLine[] = []
   try {
     for (const [count, wanted] of [
       [1, 5],
@@ -158,9 +131,10 @@ async function main(): Promise<void> {
         (round) => timed(() => commit(repository, count, round)),
         (round) => fastImport(ask, theirs, count, round),
       )
-      report(`commit of ${count} action${count === 1 ? '' : 's'}`, ...times, wanted)
+      lines.push(line(`commit of ${count} action${count === 1 ? '' : 's'}`, times, wanted))
     }
-    await benchPicks(repository, (shas) => pickByHand(ask, theirs, shas))
+    lines.push(await benchPicks(repository, (shas) => pickByHand(ask, theirs, shas)))
+    return lines
   } finally {
     child.kill()
     await git.close()
@@ -188,11 +162,11 @@ async function inBlocks(
 async function benchPicks(
   repository: Repository,
   byHand: (trees: readonly string[]) => Promise<number>,
-): Promise<void> {
-  const line = await repository.log({ all: true, skip: 200, limit: 400, firstParent: true })
+): Promise<GitLine> {
+  const history = await repository.log({ all: true, skip: 200, limit: 400, firstParent: true })
   const question = (round: number): { commit: string; onto: string } => ({
-    commit: line[100 + round] ?? '',
-    onto: line[round] ?? '',
+    commit: history[100 + round] ?? '',
+    onto: history[round] ?? '',
   })
   const times = await inBlocks(
     (round) => timed(() => repository.pick({ ...question(round), dryRun: true })),
@@ -203,8 +177,5 @@ async function benchPicks(
       return byHand([parent?.tree ?? '', ours?.tree ?? '', theirs?.tree ?? ''])
     },
   )
-  report('cherry-pick, dry run', ...times, 5)
+  return line('cherry-pick, dry run', times, 5)
 }
-
-if (process.argv[2] === 'commands') serveCommands()
-else await main()

@@ -12,6 +12,7 @@ import { repositoryPath } from '../src/core/projects.ts'
 import { fill, type Filled } from './fill.ts'
 import type { FloorOrder, FloorRoute } from './floor.ts'
 import { benchGit } from './git.ts'
+import { benchGitWrites } from './git_writes.ts'
 import { repositoryFor } from './history.ts'
 import type { Measured, Round } from './load.ts'
 import { readings, type Reading } from './operations.ts'
@@ -202,4 +203,7 @@ async function benchServer(): Promise<boolean> {
 
 const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 if (wants('server') && !(await benchServer())) process.exitCode = 1
-if (wants('git')) printGit(await benchGit(options.only, note), options.json)
+if (wants('git')) {
+  const writes = 'writes'.includes(options.only) ? await benchGitWrites(note) : []
+  printGit([...(await benchGit(options.only, note)), ...writes], options.json)
+}

@@ -1,5 +1,5 @@
 import { makeObject, type NewObject } from './objects.ts'
-import { directoryMode, emptyTree, treeBytes, type TreeLine } from './tree.ts'
+import { directoryMode, emptyTree, sortLines, treeBytes, type TreeLine } from './tree.ts'
 import { breather } from './turns.ts'
 
 /** A directory that was looked into. `id` is the tree it was read from; none for a new one. */
@@ -20,6 +20,8 @@ export interface Place {
 export interface Drafted {
   readonly tree: string
   readonly objects: readonly NewObject[]
+  /** The lines of the trees among the objects, by hash. */
+  readonly trees: ReadonlyMap<string, readonly TreeLine[]>
 }
 
 /** A path as the keys of its parts. */
@@ -32,6 +34,7 @@ export class Draft {
   readonly #read: ReadLines
   readonly #root: Folder
   readonly #blobs = new Map<string, NewObject>()
+  readonly #trees = new Map<string, readonly TreeLine[]>()
 
   private constructor(read: ReadLines, root: Folder) {
     this.#read = read
@@ -97,7 +100,7 @@ export class Draft {
   async finish(): Promise<Drafted> {
     const objects = new Map<string, NewObject>()
     const tree = await this.#name(this.#root, objects, breather())
-    return { tree, objects: [...objects.values()] }
+    return { tree, objects: [...objects.values()], trees: this.#trees }
   }
 
   async #preload(folder: Folder, paths: readonly Parts[], depth: number): Promise<void> {
@@ -141,9 +144,13 @@ export class Draft {
         if (blob !== undefined) objects.set(blob.id, blob)
       }
     }
-    const tree = await makeObject('tree', treeBytes(lines))
+    const sorted = sortLines(lines)
+    const tree = await makeObject('tree', treeBytes(sorted))
     const isNeeded = tree.id !== folder.id && (tree.id !== emptyTree || folder === this.#root)
-    if (isNeeded) objects.set(tree.id, tree)
+    if (isNeeded) {
+      objects.set(tree.id, tree)
+      this.#trees.set(tree.id, sorted)
+    }
     return tree.id
   }
 }

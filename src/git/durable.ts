@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsync, openSync, write, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs'
 import { mkdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
@@ -78,6 +78,16 @@ export async function writeNew(file: string, bytes: string | Buffer, mode = 0o64
     throw error
   } finally {
     closeSync(opened)
+  }
+}
+
+/** Gives a file its name; what had that name is replaced. When it cannot be, the file is removed. */
+export async function placeFile(from: string, to: string): Promise<void> {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    await unlink(from).catch(() => undefined)
+    throw error
   }
 }
 

@@ -16,7 +16,7 @@ import { findCommit, isRepository, repositoryAt, type Repository, type Room } fr
 import { RoomFolder } from './room_folder.ts'
 import { Spawner } from './spawner.ts'
 import { Tips } from './tips.ts'
-import { isDue, openWriting } from './writes.ts'
+import { isDue, openWriting } from './writing.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {

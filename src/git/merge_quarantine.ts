@@ -35,7 +35,7 @@ interface Kept extends Quarantine {
 }
 
 /** Merges after which a folder is given up with the processes that know it: neither then grows without end. */
-const mergesAFolder = 1_000
+const mergesAFolder = 250
 const rememberedAnswers = 1_000
 const singleMergeMs = 30_000
 const maxSingleBytes = 4 * 1024 * 1024

@@ -18,7 +18,8 @@ import { sortedRefs, type RefOrder } from './ref_order.ts'
 import type { Ref } from './refs.ts'
 import type { Spawner } from './spawner.ts'
 import type { Blob } from './tree.ts'
-import { writesAt, type Writes, type Writing } from './writes.ts'
+import { writesAt, type Writes } from './writes.ts'
+import type { Writing } from './writing.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Reach, Writes {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const parent = '.rooms'
 const beatMs = 60_000
 /** A folder of another machine that has not been touched for so long is nobody's. */
-const abandonedMs = 24 * 3_600_000
+const abandonedMs = 3_600_000
 
 /** A folder for what one open room needs only while it lasts, on the same file system as its repositories. */
 export class RoomFolder {
@@ -97,8 +97,15 @@ function isAlive(pid: number, start: string | undefined): boolean {
   return now === undefined || start === undefined || start === '0' || now === start
 }
 
+/** Where a process id means this process: a machine, and on it a container. */
 function machine(): string {
-  return createHash('sha256').update(hostname()).digest('hex').slice(0, 12)
+  let space = ''
+  try {
+    space = readlinkSync('/proc/self/ns/pid')
+  } catch {
+    // Only Linux has them.
+  }
+  return createHash('sha256').update(`${hostname()}\0${space}`).digest('hex').slice(0, 12)
 }
 
 /** When a process started, in the kernel's ticks; undefined where the kernel does not tell. */

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { GitError } from './errors.ts'
 import { isSha, treePath } from './names.ts'
-import type { NewObject } from './objects.ts'
 import type { Pool } from './pool.ts'
 
 /** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
@@ -153,12 +152,14 @@ export class TreeReader {
     }
   }
 
-  /** Remembers what was just written: who comes next asks for it first. */
-  keep(gitDirectory: string, objects: readonly NewObject[]): void {
-    for (const { id, type, body } of objects) {
-      if (type === 'tree') this.#remember(gitDirectory, id, body)
-      else if (type === 'commit') this.#roots.set(`${gitDirectory}\0${id}`, body.toString('latin1', 5, 45))
-    }
+  /** Remembers a commit and the trees that were just written: who comes next asks for them first. */
+  keep(
+    gitDirectory: string,
+    trees: ReadonlyMap<string, readonly TreeLine[]>,
+    commit?: { readonly id: string; readonly tree: string },
+  ): void {
+    for (const [id, lines] of trees) this.#trees.set(`${gitDirectory}\0${id}`, lines)
+    if (commit !== undefined) this.#roots.set(`${gitDirectory}\0${commit.id}`, commit.tree)
   }
 
   /** True for a commit that was read or written here; false may mean anything. */
@@ -203,20 +204,25 @@ export function parseTree(bytes: Buffer): TreeLine[] {
   return lines
 }
 
-/** A tree object's bytes, its lines put in git's order: directories as if their names ended with a slash. */
-export function treeBytes(lines: readonly TreeLine[]): Buffer {
+/** Lines in git's order: directories as if their names ended with a slash. */
+export function sortLines(lines: readonly TreeLine[]): TreeLine[] {
   const sortable = lines.map((line) => ({
     line,
     sort: line.mode === directoryMode ? `${line.key}/` : line.key,
   }))
   // The characters of a key are its bytes, so the order of strings is the order of bytes.
   sortable.sort((a, b) => (a.sort < b.sort ? -1 : a.sort > b.sort ? 1 : 0))
+  return sortable.map(({ line }) => line)
+}
+
+/** The bytes of a tree object of sorted lines. */
+export function treeBytes(lines: readonly TreeLine[]): Buffer {
   const size = lines.reduce((sum, { mode, key }) => sum + mode.length + key.length + 22, 0)
   const bytes = Buffer.allocUnsafe(size)
   let at = 0
-  for (const { line } of sortable) {
-    at += bytes.write(`${line.mode} ${line.key}\0`, at, 'latin1')
-    at += bytes.write(line.id, at, 'hex')
+  for (const { mode, key, id } of lines) {
+    at += bytes.write(`${mode} ${key}\0`, at, 'latin1')
+    at += bytes.write(id, at, 'hex')
   }
   return bytes
 }

@@ -1,14 +1,9 @@
 import { join } from 'node:path'
-import { LRUCache } from 'lru-cache'
-import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
-import { PendingSyncs } from './durable.ts'
 import { GitError } from './errors.ts'
-import { Janitor } from './janitor.ts'
-import { Locks } from './locks.ts'
-import { PushTurns, turnsAt, type RepositoryTurns } from './push_turns.ts'
-import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
+import { turnsAt, type RepositoryTurns } from './push_turns.ts'
+import type { Merges, MergeResult, PickQuestion } from './merge.ts'
 import { storeAhead } from './object_store.ts'
 import {
   commitObject,
@@ -20,13 +15,10 @@ import {
   type NewTag,
   type Tag,
 } from './objects.ts'
-import { PackedRefsReader } from './packed_refs.ts'
-import type { Pool } from './pool.ts'
 import { checkMoves, moveAll } from './ref_moves.ts'
-import { RefReader } from './ref_reader.ts'
 import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
-import type { RoomFolder } from './room_folder.ts'
-import { TreeReader, type Blob, type Entry, type EntryQuery, type TreeLine } from './tree.ts'
+import type { Blob, Entry, EntryQuery, TreeLine } from './tree.ts'
+import type { Writing } from './writing.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
 export interface Writes {
@@ -45,8 +37,8 @@ export interface Writes {
   /** Whose turn it is to write: for pushes. */
   readonly turns: RepositoryTurns
   /**
-   * Moves all refs or none, durably with all objects written before, each only from where the caller saw it. Throws GitError `moved` when one is
-   * elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
+   * Moves all refs or none, durably with all objects written before, each only from where the caller saw it. Throws
+   * GitError `moved` when one is elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
    * TypeError for names and hashes that are none. Callers hold `locked` around what they read and this.
    */
   moveRefs(moves: readonly RefMove[]): Promise<void>
@@ -77,58 +69,6 @@ export interface Writes {
   revert(question: PickQuestion): Promise<MergeResult>
   /** Merges two commits as `git merge` would; `empty` when that would change nothing in `ours`. */
   mergeTrees(ours: string, theirs: string, dryRun?: boolean): Promise<MergeResult>
-}
-
-/** What the writing side of a room is made of; one for all its repositories. */
-export interface Writing {
-  readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
-  readonly trees: TreeReader
-  readonly packed: PackedRefsReader
-  readonly refs: RefReader
-  readonly locks: Locks
-  readonly pending: PendingSyncs
-  readonly turns: PushTurns
-  readonly merges: Merges
-  readonly folder: RoomFolder
-  readonly janitor: Janitor
-  /** How often refs of a repository have moved since it was last looked after. */
-  readonly moves: LRUCache<string, number>
-  /** Told after refs have moved, with the repository's path below the root. */
-  readonly touched: (path: string) => void
-}
-
-const lockWaitMs = 60_000
-const countedRepositories = 10_000
-const movesBetweenLooks = 100
-
-/** Makes the writing side of a room. */
-export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
-): Writing {
-  const { objects, folder, touched } = parts
-  const trees = new TreeReader(objects)
-  const packed = new PackedRefsReader()
-  return {
-    objects,
-    trees,
-    packed,
-    refs: new RefReader(packed),
-    locks: new Locks(lockWaitMs),
-    pending: new PendingSyncs(),
-    turns: new PushTurns(),
-    merges: new Merges({ ...parts, trees }),
-    folder,
-    janitor: new Janitor(parts.root, folder),
-    moves: new LRUCache({ max: countedRepositories }),
-    touched,
-  }
-}
-
-/** True once after each hundred movements of a repository's refs: then `maintain` is worth a look. */
-export function isDue({ moves }: Writing, path: string): boolean {
-  if ((moves.get(path) ?? 0) < movesBetweenLooks) return false
-  moves.delete(path)
-  return true
 }
 
 /** The writing side of the repository in `gitDirectory`. */
@@ -191,7 +131,12 @@ function objectsAt(
   const keep = async (made: readonly NewObject[]): Promise<void> => {
     const { durable } = await storeAhead(store, made)
     pending.add(gitDirectory, durable)
-    trees.keep(gitDirectory, made)
+  }
+  const keepCommit = async (commit: NewCommit, made: readonly NewObject[]): Promise<NewObject> => {
+    const object = await commitObject(commit)
+    await keep([...made, object])
+    trees.keep(gitDirectory, new Map(), { id: object.id, tree: commit.tree })
+    return object
   }
   const drafted = async (base: string | undefined, changes: readonly Change[]): Promise<Drafted> => {
     const root = base === undefined ? undefined : await trees.root(gitDirectory, base)
@@ -200,20 +145,20 @@ function objectsAt(
   }
   return {
     writeTree: async (base, changes) => {
-      const { tree, objects: made } = await drafted(base, changes)
-      await keep(made)
-      return tree
+      const made = await drafted(base, changes)
+      await keep(made.objects)
+      trees.keep(gitDirectory, made.trees)
+      return made.tree
     },
     writeCommit: async (commit) => {
-      const object = await commitObject(commit)
-      await keep([object])
-      return object.id
+      const { id } = await keepCommit(commit, [])
+      return id
     },
     writeChanges: async (base, changes, commit) => {
-      const { tree, objects: made } = await drafted(base, changes)
-      const object = await commitObject({ ...commit, tree })
-      await keep([...made, object])
-      return { commit: object.id, tree }
+      const { tree, objects: made, trees: lines } = await drafted(base, changes)
+      const { id } = await keepCommit({ ...commit, tree }, made)
+      trees.keep(gitDirectory, lines)
+      return { commit: id, tree }
     },
     writeTag: async (tag) => {
       const target = await objects.ask(gitDirectory, { command: 'info', object: tag.object })

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
+import { PendingSyncs } from './durable.ts'
+import { Janitor } from './janitor.ts'
+import { Locks } from './locks.ts'
+import { Merges, type MergeParts } from './merge.ts'
+import { PackedRefsReader } from './packed_refs.ts'
+import type { Pool } from './pool.ts'
+import { PushTurns } from './push_turns.ts'
+import { RefReader } from './ref_reader.ts'
+import type { RoomFolder } from './room_folder.ts'
+import { TreeReader } from './tree.ts'
+
+/** What the writing side of a room is made of; one for all its repositories. */
+export interface Writing {
+  readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
+  readonly trees: TreeReader
+  readonly packed: PackedRefsReader
+  readonly refs: RefReader
+  readonly locks: Locks
+  readonly pending: PendingSyncs
+  readonly turns: PushTurns
+  readonly merges: Merges
+  readonly folder: RoomFolder
+  readonly janitor: Janitor
+  /** How often refs of a repository have moved since it was last looked after. */
+  readonly moves: LRUCache<string, number>
+  /** Told after refs have moved, with the repository's path below the root. */
+  readonly touched: (path: string) => void
+}
+
+const lockWaitMs = 60_000
+const countedRepositories = 10_000
+const movesBetweenLooks = 100
+
+/** Makes the writing side of a room. */
+export function openWriting(
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
+): Writing {
+  const { objects, folder, touched } = parts
+  const trees = new TreeReader(objects)
+  const packed = new PackedRefsReader()
+  return {
+    objects,
+    trees,
+    packed,
+    refs: new RefReader(packed),
+    locks: new Locks(lockWaitMs),
+    pending: new PendingSyncs(),
+    turns: new PushTurns(),
+    merges: new Merges({ ...parts, trees }),
+    folder,
+    janitor: new Janitor(parts.root, folder),
+    moves: new LRUCache({ max: countedRepositories }),
+    touched,
+  }
+}
+
+/** True once after each hundred movements of a repository's refs: then `maintain` is worth a look. */
+export function isDue({ moves }: Writing, path: string): boolean {
+  if ((moves.get(path) ?? 0) < movesBetweenLooks) return false
+  moves.delete(path)
+  return true
+}
