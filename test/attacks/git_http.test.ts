@@ -296,7 +296,7 @@ test('past the number of transfers at once a client is told when to come back', 
         },
         body,
         duplex: 'half',
-      } as RequestInit)
+      })
     const releases: (() => void)[] = []
     const held = [one, one, other].map((as) => {
       const start = (controller: ReadableStreamDefaultController): void => {

@@ -33,11 +33,11 @@ const BODIES: Readonly<Record<string, object>> = {
   createProtectedBranch: { name: 'stable/*' },
   updateProtectedBranch: { allow_force_push: true },
 }
-const QUERIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const QUERIES: Readonly<Record<string, Readonly<Record<string, string | string[]>>>> = {
   getFile: { ref: 'work' },
   getRawFile: { ref: 'work' },
   getComparison: { from: 'main', to: 'work' },
-  getMergeBase: { 'refs[]': 'main', 'refs[1]': 'work' },
+  getMergeBase: { 'refs[]': ['main', 'work'] },
 }
 const PATHS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cherryPickCommit: { sha: 'picked' },
@@ -72,15 +72,19 @@ const world = sharedWorld(async (here) => {
     await repository.moveRefs(
       Object.entries(moves).map(([ref, to]) => ({ ref: `refs/${ref}`, from: undefined, to })),
     )
-    const refs = await repository.refs('refs/')
+    const refs = await refsOf(repository)
     const blob = (await repository.entry(work, 'work'))?.id ?? ''
     stands.set(visibility, { ...place, repository, refs, blob })
   }
 })
 
+async function refsOf(repository: Repository): Promise<Ref[]> {
+  return [...(await repository.refs('refs/heads/')), ...(await repository.refs('refs/tags/'))]
+}
+
 /** The same refs and records before every call, whatever the last one did. */
 async function stage({ repository, refs, project }: Stand): Promise<void> {
-  const now = new Map((await repository.refs('refs/')).map(({ name, id }) => [name, id]))
+  const now = new Map((await refsOf(repository)).map(({ name, id }) => [name, id]))
   const wanted = new Map(refs.map(({ name, id }) => [name, id]))
   const names = [...new Set([...now.keys(), ...wanted.keys()])]
   await repository.moveRefs(
@@ -117,7 +121,7 @@ function callAs(stand: Stand, op: NamedOperation, who: string): Promise<Answered
 }
 
 const everything = async ({ repository }: Stand): Promise<string> =>
-  JSON.stringify(await repository.refs('refs/')) + (await contents(world()))
+  JSON.stringify(await refsOf(repository)) + (await contents(world()))
 
 suite('every operation on a repository for every role', () => {
   for (const [visibility, table] of Object.entries(roleTables))
