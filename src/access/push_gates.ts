@@ -16,20 +16,26 @@ export interface PushRight {
 
 /** What the caller may do to the branch, as its protection stands now. */
 export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
-  const { actor, db, project } = ctx
+  const { actor, project } = ctx
+  const holder = { role: project.role, admin: actor.admin }
   // Whom no rule could let in costs no look at the rules.
-  if (!mayPush(undefined, { role: project.role, admin: actor.admin }))
-    return { pushes: false, rewrites: false }
-  const rule = (await pushRules(db, project))(branch) ?? (await ruleOfFirst(ctx, branch))
-  return {
-    pushes: mayPush(rule, { role: project.role, admin: actor.admin }),
-    rewrites: rule === undefined || rule.allowForcePush,
-  }
+  if (!mayPush(undefined, holder)) return { pushes: false, rewrites: false }
+  const rule = await ruleOf(ctx, branch)
+  return { pushes: mayPush(rule, holder), rewrites: rule === undefined || rule.allowForcePush }
 }
 
-async function ruleOfFirst({ repository, settings }: Here, branch: string): Promise<PushRule | undefined> {
-  if ((await repository.resolve(`refs/heads/${branch}`)) !== undefined) return undefined
-  return (await repository.exists()) && (await repository.isEmpty()) ? ruleWhileEmpty(settings) : undefined
+/**
+ * The rule of a branch. Looked at in this order, so that nobody slips in behind a first commit before its branch is
+ * protected: while it is being made the rule of empty repositories holds.
+ */
+async function ruleOf(ctx: Here, branch: string): Promise<PushRule | undefined> {
+  const { db, moving, project, repository, settings } = ctx
+  const begins = moving.isFirst(project.id)
+  const isThere = (await repository.ref(`refs/heads/${branch}`)) !== undefined
+  const rule = (await pushRules(db, project))(branch)
+  if (rule !== undefined || (isThere && !begins)) return rule
+  if (begins || ((await repository.exists()) && (await repository.isEmpty()))) return ruleWhileEmpty(settings)
+  return (await pushRules(db, project))(branch)
 }
 
 /** Who may push into the branch that the parameters name. */

@@ -79,7 +79,7 @@ export async function moveBranch(
     movingRefs(writing, project, first, () =>
       repository.locked([ref], async () => {
         await writing.stillMatches()
-        const from = isRefName(branch) ? await repository.ref(ref) : undefined
+        const from = await tipOf(repository, branch)
         const to = await work(from)
         const moves = [{ ref, from, to }]
         await repository.moveRefs(moves)
@@ -138,12 +138,18 @@ async function startOf(
   start: string | undefined,
 ): Promise<Start> {
   if (start !== undefined) return { sha: start, empty: false }
-  const tip = isRefName(startBranch) ? await repository.ref(HEADS + startBranch) : undefined
+  const tip = await tipOf(repository, startBranch)
   if (tip !== undefined) return { sha: tip, empty: false }
-  if (!(await repository.isEmpty()))
+  if (await repository.isEmpty()) return { sha: undefined, empty: true }
+  // It may have been made since it was looked for: by the first commit of another.
+  const made = await tipOf(repository, startBranch)
+  if (made === undefined)
     throw new CommitRefused('You can only create or edit files when you are on a branch')
-  return { sha: undefined, empty: true }
+  return { sha: made, empty: false }
 }
+
+const tipOf = async (repository: Repository, branch: string): Promise<string | undefined> =>
+  isRefName(branch) ? repository.ref(HEADS + branch) : undefined
 
 async function checkedBase(
   repository: Repository,

@@ -22,6 +22,8 @@ export interface Moving {
    * what follows from that must not follow again.
    */
   begin(projectId: number, first: boolean): Promise<(heard: boolean) => Promise<void>>
+  /** Whether the first commit of the project is being made, or was and the rows have not heard of it. */
+  isFirst(projectId: number): boolean
   /** The marks of this process of which no move is under way. Moves that begin from now on make marks of their own. */
   take(): Mark[]
   /** The marks on disk that this process does not hold: of others, and of those that died. */
@@ -71,6 +73,11 @@ class Marks implements Moving {
       await end(false)
       throw error
     }
+  }
+
+  isFirst(projectId: number): boolean {
+    if (this.#entries.has(`${projectId}.first`)) return true
+    return this.#closed.some(({ mark }) => mark.first && mark.projectId === projectId)
   }
 
   take(): Mark[] {

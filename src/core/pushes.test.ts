@@ -170,3 +170,23 @@ test('what follows from a first commit does not follow again', async () => {
   assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
   assert.deepEqual(await protectedIn(place), [])
 })
+
+test('nobody slips in behind a first commit before its branch is protected', async () => {
+  const { world } = code
+  const place = await code.another({ repository: 'empty' })
+  const developer = await world.make.memberOf('developer', { project: place.project })
+  const ask = async (): Promise<number> =>
+    (await post({ world, project: place.project }, developer, body('main'))).status
+  assert.equal(await ask(), 403)
+  // Held where the ref has moved and the rows have not heard: as a first commit is for a moment.
+  const end = await tools().moving.begin(place.project.id, true)
+  const tree = gitText(place.directory, ['hash-object', '-t', 'tree', '-w', '--stdin'])
+  gitText(place.directory, [
+    'update-ref',
+    'refs/heads/main',
+    gitText(place.directory, ['commit-tree', '-m', 'm', tree]),
+  ])
+  assert.equal(await ask(), 403)
+  await end(true)
+  assert.equal(await ask(), 201, 'nothing protects it here')
+})

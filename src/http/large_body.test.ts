@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -20,7 +22,7 @@ let holds = false
 /** A route that takes 64 MB of who says so, and answers with what it read, the long texts read from disk. */
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'guildhall-bodies-'))
-  app = fastify({ bodyLimit: MB })
+  app = fastify({ bodyLimit: MB, forceCloseConnections: true })
   app.decorateRequest('longTexts', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
@@ -185,4 +187,27 @@ test('of many that are very large three are worked on at once', async () => {
   }
   assert.equal((await send(body)).status, 200)
   assert.deepEqual(await readdir(directory), [])
+})
+
+test('who goes away in the middle of a large body gives its place back, and its file', async () => {
+  const { port } = new URL(address())
+  const open = (): number => readdirSync('/proc/self/fd').length
+  const before = open()
+  for (let i = 0; i < 5; i += 1) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: x\r\nx-known: yes\r\ncontent-type: application/json\r\ncontent-length: ${30 * MB}\r\n\r\n` +
+        `{"content":"${'x'.repeat(MB)}`,
+    )
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    socket.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+  const answer = await send(`{"content":"${'x'.repeat(21 * MB)}"}`)
+  assert.equal(answer.status, 200)
+  await answer.arrayBuffer()
+  for (let i = 0; open() > before + 2 && i < 400; i += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.ok(open() <= before + 2, `${open()} open, ${before} before`)
 })

@@ -60,7 +60,7 @@ test('COM-14: fifty commits at once, each of a file of its own, are all acknowle
   assert.equal(assertKept(repo.directory, 'main', acknowledged), 50)
 })
 
-test('fifty commits at once on branches of their own all make their branch', async () => {
+test('fifty commits at once on branches of an empty repository: what is acknowledged is there, and nothing else', async () => {
   const repo = await makeRepo(place, 'harbour/branches', TOKEN)
   const made = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
