@@ -13,7 +13,7 @@ const smallBytes = 4 * 1024 * 1024
 /** The bytes of a file as they come, whatever their number. Throws like `Spawner.stream`. */
 export function streamBlob(spawner: Spawner, gitDirectory: string, id: string): Promise<Readable> {
   if (!isSha(id)) throw new TypeError('Only full hashes are read')
-  return spawner.stream(['cat-file', 'blob', id], { gitDirectory, timeoutMs: patienceMs })
+  return spawner.stream(['cat-file', 'blob', id], { gitDirectory, timeoutMs: patienceMs, lane: 'download' })
 }
 
 /** The SHA-256 of a file's bytes, in hexadecimal; no more than a part of a large file is held. */
