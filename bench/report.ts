@@ -1,3 +1,4 @@
+import type { GitLine } from './git.ts'
 import type { Measured } from './load.ts'
 import type { Reading } from './operations.ts'
 
@@ -41,15 +42,7 @@ export function printTable({ lines, memory, start }: Report): void {
     floor.p50.toFixed(1),
     floor.p99.toFixed(1),
   ])
-  const widths = HEADINGS.map((heading, i) =>
-    Math.max(heading.length, ...rows.map((row) => row[i]?.length ?? 0)),
-  )
-  for (const row of [HEADINGS, ...rows])
-    say(
-      row
-        .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
-        .join('  '),
-    )
+  sayColumns([HEADINGS, ...rows])
   const megabytes = (value: number | undefined): string =>
     value === undefined ? 'unknown' : `${value.toFixed(0)} MB`
   say(
@@ -72,3 +65,40 @@ export function printJson({ lines, memory, start }: Report): void {
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Prints what the git room takes beside the git command line. */
+export function printGit(lines: readonly GitLine[], asJson: boolean): void {
+  if (asJson) return say(JSON.stringify({ git: lines }))
+  const headings = ['history', 'operation', 'ours ms', 'git ms', 'ratio', 'wanted', '']
+  const rows = lines.map(({ history, name, ours, git, floor, wanted }) => {
+    const ratio = git === undefined ? undefined : git / ours
+    const isMet = ratio === undefined ? ours <= wanted : ratio >= wanted
+    return [
+      history,
+      name,
+      ours.toFixed(3),
+      git?.toFixed(2) ?? '',
+      ratio?.toFixed(1) ?? '',
+      ratio === undefined ? `<= ${wanted}` : `>= ${wanted}`,
+      `${isMet ? '' : 'NOT MET'}${floor === undefined ? '' : ` (idle beside: ${floor.toFixed(1)})`}`,
+    ]
+  })
+  sayColumns([headings, ...rows])
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = (sorted.length - 1) / 2
+  return ((sorted[Math.floor(half)] ?? 0) + (sorted[Math.ceil(half)] ?? 0)) / 2
+}
+
+/** Lines of a table: the first column to the left, all others to the right. */
+function sayColumns(rows: readonly (readonly string[])[]): void {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  for (const row of rows)
+    say(
+      row
+        .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+        .join('  '),
+    )
+}

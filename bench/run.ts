@@ -11,16 +11,19 @@ import { readConfig } from '../src/config.ts'
 import { repositoryPath } from '../src/core/projects.ts'
 import { fill, type Filled } from './fill.ts'
 import type { FloorOrder, FloorRoute } from './floor.ts'
+import { benchGit } from './git.ts'
 import { repositoryFor } from './history.ts'
 import type { Measured, Round } from './load.ts'
 import { readings, type Reading } from './operations.ts'
 import { recorderOver } from './record.ts'
-import { printJson, printTable, type Line, type Report } from './report.ts'
+import { median, printGit, printJson, printTable, type Line, type Report } from './report.ts'
 import { startServer, type Running } from './server.ts'
 
 // Measures a server on a fresh data directory beside the floor: the same statements and bytes from a bare route.
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  // `git` measures only the git room, `server` only the server.
+  allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
     /** Measures only operations whose names hold this. */
@@ -101,12 +104,6 @@ const middle = (rounds: readonly Measured[]): Measured => ({
   p99: median(rounds.map((round) => round.p99)),
   wrong: rounds.reduce((sum, round) => sum + round.wrong, 0),
 })
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const half = (sorted.length - 1) / 2
-  return ((sorted[Math.floor(half)] ?? 0) + (sorted[Math.ceil(half)] ?? 0)) / 2
-}
 
 async function bench(folder: string): Promise<Report> {
   const env = {
@@ -189,14 +186,20 @@ function place({ client }: Opened): FloorOrder['connection'] {
   return { host, port, user, database }
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'guildhall-bench-'))
-try {
-  const report = await bench(folder)
-  if (options.json) printJson(report)
-  else printTable(report)
-  const wrong = report.lines.filter(({ ours, floor }) => ours.wrong + floor.wrong > 0)
-  for (const { reading } of wrong) note(`GET ${reading.name} had answers that were no 200`)
-  process.exitCode = wrong.length === 0 ? 0 : 1
-} finally {
-  await rm(folder, { recursive: true, force: true })
+async function benchServer(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-bench-'))
+  try {
+    const report = await bench(folder)
+    if (options.json) printJson(report)
+    else printTable(report)
+    const wrong = report.lines.filter(({ ours, floor }) => ours.wrong + floor.wrong > 0)
+    for (const { reading } of wrong) note(`GET ${reading.name} had answers that were no 200`)
+    return wrong.length === 0
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
+
+const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
+if (wants('server') && !(await benchServer())) process.exitCode = 1
+if (wants('git')) printGit(await benchGit(options.only, note), options.json)

@@ -60,12 +60,20 @@ export function createGitAccess(
   return async (wish, place, authorization) => {
     const token = passwordIn(authorization)
     if (token === undefined && wish === 'push') throw accessDenied()
-    const ref = place.includes('/') ? place : String((await findIdByAlias(instance.db, place)) ?? 0)
+    const ref = await refOf(instance, place)
     const bearer = await read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
       throw error instanceof Problem && error.status < 500 ? accessDenied() : error
     })
     return judge(wish, bearer)
   }
+}
+
+/** What the project is looked up by; an alias stands alone, a path never does. */
+async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<string> {
+  const absent = '0'
+  if (place.includes('\0') || !place.isWellFormed()) return absent
+  if (place.includes('/')) return place
+  return String((await findIdByAlias(db, place)) ?? absent)
 }
 
 function judge(wish: GitWish, { actor, scopes, along }: Bearer): GitEntry {

@@ -99,10 +99,11 @@ export function createSignIn(
     if (token === undefined) return read(undefined, visit.along, () => {})
     const sudo = sudoOf(visit)
     const bearer = await read(token, sudo === undefined ? visit.along : undefined, (scopes) =>
-      checkScope(scopes, visit.method),
+      checkScope(scopes, visit),
     )
     if (sudo === undefined || bearer.actor === null) return bearer
-    return impersonate(instance.db, { actor: bearer.actor, scopes: bearer.scopes, as: sudo, visit })
+    const { actor, tokenId, scopes } = bearer
+    return impersonate(instance.db, { actor, tokenId, scopes, as: sudo, visit })
   }
 }
 
@@ -123,8 +124,10 @@ type TokenReader = (
  */
 export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'settings'>): TokenReader {
   return async (token, along, check) => {
-    if (token === undefined)
-      return { actor: null, along: along && foundIn(await enter(db, 'nobody', null, along)), scopes: [] }
+    if (token === undefined) {
+      const found = along && foundIn(await enter(db, 'nobody', null, along))
+      return { actor: null, tokenId: null, along: found, scopes: [] }
+    }
     const row = await enter(db, 'token', digestOf(token), along)
     const actor = actorOf(row)
     if (row.token_id === null || actor === null || row.user_state !== 'active') throw unauthorized()
@@ -134,7 +137,7 @@ export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'setti
     check(row.token_scopes)
     // Nobody waits for this, and losing it loses nothing but a date.
     if (row.token_stale) void touch(db, row.token_id).catch(() => {})
-    return { actor, along: foundIn(row), scopes: row.token_scopes }
+    return { actor, tokenId: row.token_id, along: foundIn(row), scopes: row.token_scopes }
   }
 }
 
@@ -146,21 +149,22 @@ function sudoOf({ headers, sent }: Visit): string | undefined {
   return String(given)
 }
 
-function checkScope(scopes: readonly string[], method: string): void {
+function checkScope(held: readonly string[], { method, scopes = [] }: Visit): void {
   const reads = method === 'GET' || method === 'HEAD'
-  if (!scopes.includes('api') && !(reads && scopes.includes('read_api')))
-    throw insufficientScope(['api', 'read_api'])
+  const enough = ['api', ...(reads ? ['read_api'] : []), ...scopes]
+  if (!enough.some((scope) => held.includes(scope))) throw insufficientScope(['api', 'read_api', ...scopes])
 }
 
 interface Sudo {
   readonly actor: Actor
+  readonly tokenId: number | null
   readonly scopes: readonly string[]
   /** Id or user name. */
   readonly as: string
   readonly visit: Visit
 }
 
-async function impersonate(db: Db, { actor, scopes, as, visit }: Sudo): Promise<Visitor> {
+async function impersonate(db: Db, { actor, tokenId, scopes, as, visit }: Sudo): Promise<Visitor> {
   if (!actor.admin) throw forbidden('Must be admin to use sudo')
   if (!scopes.includes('sudo')) throw insufficientScope(['sudo'])
   const row = /^\d{1,15}$/.test(as)
@@ -168,7 +172,7 @@ async function impersonate(db: Db, { actor, scopes, as, visit }: Sudo): Promise<
     : await enter(db, 'username', as.replaceAll('\0', ''), visit.along)
   const other = actorOf(row)
   if (other === null) throw notFound(`User with ID or username '${as}'`)
-  return { actor: other, owner: actor, along: foundIn(row) }
+  return { actor: other, tokenId, owner: actor, along: foundIn(row) }
 }
 
 async function enter(db: Db, who: Shape['who'], key: Values['who'], along: Visit['along']): Promise<Row> {

@@ -9,7 +9,9 @@ import * as compare from './compare/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as metadata from './metadata/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
+import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
@@ -17,6 +19,7 @@ import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import * as tree from './tree/operations.ts'
+import * as user from './user/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -37,6 +40,9 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  user,
+  metadata,
+  personal_access_tokens: personalAccessTokens,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

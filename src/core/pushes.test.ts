@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, utimesSync, writeFileSync, mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { openCode, post, tip, type Another, type Code } from '../../test/support/code.ts'
@@ -73,10 +73,10 @@ test('a move under way keeps its mark, and later moves make another', async () =
   const later = await moving.begin(code.project.id, false)
   assert.equal(readdirSync(marks).length, 2)
   assert.deepEqual(await moving.others(), [])
-  later()
-  later()
+  await later(true)
+  await later(true)
   assert.equal(moving.take().length, 1)
-  end()
+  await end(true)
   assert.equal(moving.take().length, 1)
   assert.deepEqual(moving.take(), [])
   for (const mark of await moving.others()) await moving.remove(mark)
@@ -88,7 +88,8 @@ test('what a crash left between git and the rows is told to the rows', async () 
   const tree = gitText(place.directory, ['hash-object', '-t', 'tree', '-w', '--stdin'])
   const commit = gitText(place.directory, ['commit-tree', '-m', 'pushed', tree])
   for (const name of ['zeta', 'trunk']) gitText(place.directory, ['update-ref', `refs/heads/${name}`, commit])
-  const mark = leaveMark(place, 'first')
+  const mark = leaveMark(place, 'any')
+  leaveMark(place, 'first')
   const said: object[] = []
   const reconciler = await startReconciler(tools(), (detail) => void said.push(detail))
   await reconciler.stop()
@@ -99,8 +100,8 @@ test('what a crash left between git and the rows is told to the rows', async () 
   assert.deepEqual(await protectedIn(place), ['trunk'])
   assert.ok(Date.now() - row.last_activity_at.getTime() < 60_000)
   // Another process may still be at it: its mark is left to it until it is old.
-  assert.ok(readdirSync(marks).includes(mark))
-  leaveMark(place, 'first', new Date(Date.now() - 10 * 60_000))
+  assert.deepEqual(readdirSync(marks), [mark])
+  leaveMark(place, 'any', new Date(Date.now() - 10 * 60_000))
   await reconcileMarked(tools(), await tools().moving.others(), false)
   assert.deepEqual(readdirSync(marks), [])
 })
@@ -127,6 +128,7 @@ test('a mark of a project that is gone, and a file that is no mark, trouble nobo
   )
   assert.deepEqual(await reconcileMarked(tools(), found, false), [])
   assert.deepEqual(readdirSync(marks), ['README'])
+  rmSync(join(marks, 'README'))
 })
 
 test('a commit that is in git is acknowledged, though the rows cannot hear of it until later', async () => {
@@ -143,4 +145,28 @@ test('a commit that is in git is acknowledged, though the rows cannot hear of it
   assert.deepEqual((await rowFor(place)).last_activity_at, OLD)
   assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
   assert.ok(Date.now() - (await rowFor(place)).last_activity_at.getTime() < 60_000)
+})
+
+test('what follows from a first commit does not follow again', async () => {
+  const { world } = code
+  const place = await code.another({ repository: 'empty' })
+  const wrong = { ...body('main'), actions: [{ action: 'delete', file_path: 'gone' }] }
+  assert.equal((await post({ world, project: place.project }, place.maintainer, wrong)).status, 400)
+  assert.deepEqual(readdirSync(marks), [])
+  assert.equal((await post({ world, project: place.project }, place.maintainer, body('main'))).status, 201)
+  assert.deepEqual(await protectedIn(place), ['main'])
+  assert.deepEqual(readdirSync(marks), [])
+  const path = `/projects/${place.project.id}/protected_branches/main`
+  assert.equal((await world.call('DELETE', path, { as: place.maintainer })).status, 204)
+  assert.equal(
+    (
+      await post({ world, project: place.project }, place.maintainer, {
+        ...body('main'),
+        actions: [{ action: 'create', file_path: 'y', content: '' }],
+      })
+    ).status,
+    201,
+  )
+  assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
+  assert.deepEqual(await protectedIn(place), [])
 })

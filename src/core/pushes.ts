@@ -35,13 +35,25 @@ export async function movingRefs<Result>(
   move: () => Promise<{ readonly result: Result; readonly moves: readonly RefMove[] }>,
 ): Promise<Result> {
   const end = await tools.moving.begin(project.id, first)
+  let heard = false
   try {
     const { result, moves } = await move()
     // Not an error of the caller's: it is in git, durably, and a second try would write it twice.
-    await refsMoved(tools, project, moves, first).catch(() => {})
+    heard = await refsMoved(tools, project, moves, first).then(
+      () => true,
+      () => false,
+    )
     return result
+  } catch (error) {
+    // Whatever went wrong, where there is still no branch there is nothing to hear of.
+    if (first)
+      heard = await tools.git
+        .repository(repositoryPath(project.id))
+        .isEmpty()
+        .catch(() => false)
+    throw error
   } finally {
-    end()
+    await end(heard)
   }
 }
 
@@ -91,16 +103,19 @@ async function settleDefaultBranch(
   }
 }
 
-/** Brings the rows of a project in line with its refs. `since`: when refs may have begun to move unheard. */
+/**
+ * Brings the rows of a project in line with its refs. `since`: when refs may have begun to move unheard. False when there
+ * are no branches to tell of.
+ */
 export async function reconcile(
   tools: Tools,
   project: Place,
   { since, first }: { readonly since: Date; readonly first: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const repository = tools.git.repository(repositoryPath(project.id))
-  if (!(await repository.exists())) return
+  if (!(await repository.exists())) return false
   const refs = await repository.refs(HEADS)
-  if (refs.length === 0) return
+  if (refs.length === 0) return false
   const branch = await settleDefaultBranch(tools, project, first)
   const newest = await repository.log({ all: true, skip: 0, limit: 1 })
   const commit = newest[0] === undefined ? undefined : await repository.commit(newest[0])
@@ -108,4 +123,5 @@ export async function reconcile(
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
   await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null })
+  return true
 }

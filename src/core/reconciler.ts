@@ -23,10 +23,11 @@ export async function reconcileMarked(
   const failed: { mark: Mark; error: unknown }[] = []
   for (const mark of marks)
     try {
-      await reconcile(tools, { id: mark.projectId }, mark)
+      const told = await reconcile(tools, { id: mark.projectId }, mark)
       const payload = { project_id: mark.projectId }
       await enqueue(tools.db, measureRepository, payload, `measure_repository ${mark.projectId}`)
-      if (mine || Date.now() - mark.since.getTime() > ABANDONED) await tools.moving.remove(mark)
+      const done = mine || (told && mark.first) || Date.now() - mark.since.getTime() > ABANDONED
+      if (done) await tools.moving.remove(mark)
     } catch (error) {
       failed.push({ mark, error })
     }
@@ -59,7 +60,9 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     await run(() => tools.moving.take(), true)
     await run(() => tools.moving.others(), false)
   }
-  const clock = setInterval(() => (current = current.then(round)), ROUND)
+  const clock = setInterval(() => {
+    current = current.then(round)
+  }, ROUND)
   clock.unref()
   return {
     stop: async () => {

@@ -284,6 +284,7 @@ export type User = Selectable<UserTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type Label = Selectable<LabelTable>
+export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>
 export type ProtectedBranch = Selectable<ProtectedBranchTable>
 export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>

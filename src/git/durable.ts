@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, unlink } from 'node:fs/promises'
+import { closeSync, fsync, openSync, write, writeSync } from 'node:fs'
+import { mkdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 
 /** True for an error of the file system with one of these codes, such as `ENOENT`. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
@@ -13,6 +15,13 @@ interface Sync {
   running: Promise<void>
   next: Promise<void> | undefined
 }
+
+/*
+ * What only touches the file system's memory is done at once: handing it to another thread costs more than doing it,
+ * and a small commit has dozens of such steps. Waiting for the disk, and long writes, happen aside.
+ */
+const smallBytes = 256 * 1024
+const writeAside = promisify(write)
 
 const syncs = new Map<string, Sync>()
 
@@ -39,11 +48,11 @@ function startSync(directory: string): Promise<void> {
 }
 
 async function syncNow(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
+  const file = openSync(directory, 'r')
   try {
-    await handle.sync()
+    await syncFile(file)
   } finally {
-    await handle.close()
+    closeSync(file)
   }
 }
 
@@ -55,21 +64,69 @@ export async function makeDirectory(directory: string): Promise<void> {
   for (let at = directory; at.length >= first.length; at = dirname(at)) await syncDirectory(dirname(at))
 }
 
-/** Writes a new file and makes its bytes durable, though not yet its name. Rejects `EEXIST` when it is there already. */
+/** Makes the bytes of an open file durable. */
+export const syncFile: (file: number) => Promise<void> = promisify(fsync)
+
+/** Writes a new file and makes its bytes durable, though not yet its name. Throws `EEXIST` when it is there already. */
 export async function writeNew(file: string, bytes: string | Buffer, mode = 0o640): Promise<void> {
-  const handle = await open(file, 'wx', mode)
+  const opened = openSync(file, 'wx', mode)
   try {
-    await handle.writeFile(bytes)
-    await handle.sync()
+    await writeAll(opened, bytes)
+    await syncFile(opened)
   } catch (error) {
     await unlink(file).catch(() => undefined)
     throw error
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
 }
 
-/** A name like `tmp_obj_0123456789abcdef`: git's own prefixes, so that git's clean-up knows them too. */
+/** Writes all of `bytes` to an open file. */
+export async function writeAll(file: number, bytes: string | Buffer): Promise<void> {
+  const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+  for (let at = 0; at < whole.length;) {
+    const rest = whole.length - at
+    at +=
+      rest <= smallBytes
+        ? writeSync(file, whole, at)
+        : (await writeAside(file, whole, at, rest, null)).bytesWritten
+  }
+}
+
+const instance = randomBytes(8).toString('hex')
+let lastTemporary = 0
+
+/** A name like `tmp_obj_0123456789abcdef1`, never used twice: git's own prefixes, so that git's clean-up knows them too. */
 export function temporaryName(prefix: string): string {
-  return `${prefix}_${randomBytes(8).toString('hex')}`
+  lastTemporary += 1
+  return `${prefix}_${instance}${lastTemporary.toString(36)}`
+}
+
+/** What is on its way to the disk, by repository: a ref moves only when all it may lead to is there. */
+export class PendingSyncs {
+  readonly #pending = new Map<string, Set<Promise<void>>>()
+
+  /** Notes a sync that has begun. A failed one stays, so that no ref of the repository moves after it. */
+  add(gitDirectory: string, durable: Promise<void>): void {
+    const pending = this.#pending.get(gitDirectory) ?? new Set()
+    this.#pending.set(gitDirectory, pending.add(durable))
+    void this.#follow(gitDirectory, durable)
+  }
+
+  /** Waits for what was noted so far. Rejects as the file system does. */
+  async settle(gitDirectory: string): Promise<void> {
+    const pending = this.#pending.get(gitDirectory)
+    if (pending !== undefined) await Promise.all(pending)
+  }
+
+  async #follow(gitDirectory: string, durable: Promise<void>): Promise<void> {
+    try {
+      await durable
+    } catch {
+      return
+    }
+    const pending = this.#pending.get(gitDirectory)
+    pending?.delete(durable)
+    if (pending?.size === 0) this.#pending.delete(gitDirectory)
+  }
 }

@@ -55,12 +55,7 @@ export class Graph implements Tables {
     this.octopus = tables.octopus
     this.authorOf = new Int32Array(tables.first.length)
     this.authors = earlier?.authors ?? new AuthorTexts()
-    const other = layers.find((layer, index) => layer !== earlier?.layers[index])
-    for (const [position, count] of earlier?.counted ?? []) {
-      const here = this.find(earlier?.sha(position) ?? '')
-      if (here !== -1) this.counted.set(here, count)
-    }
-    if (earlier !== undefined) this.authorOf.set(earlier.authorOf.subarray(0, other?.base ?? this.filed))
+    if (earlier !== undefined) this.#takeOver(earlier)
   }
 
   /** How many commits are known. */
@@ -88,14 +83,13 @@ export class Graph implements Tables {
 
   /** Copies the 20 bytes of a commit's hash into `target`. */
   copyId(position: number, target: Buffer, at: number): void {
-    if (position >= this.filed) {
-      const from = (position - this.filed) * idBytes
-      this.#newIds.copy(target, at, from, from + idBytes)
-      return
-    }
-    const { bytes, ids, base } = this.layerOf(position)
-    const from = ids + (position - base) * idBytes
-    bytes.copy(target, at, from, from + idBytes)
+    const isNew = position >= this.filed
+    const layer = isNew ? undefined : this.layerOf(position)
+    const bytes = layer?.bytes ?? this.#newIds
+    const from =
+      layer === undefined ? (position - this.filed) * idBytes : layer.ids + (position - layer.base) * idBytes
+    // For so few bytes a call of copy() takes several times as long.
+    for (let index = 0; index < idBytes; index += 1) target[at + index] = bytes[from + index] ?? 0
   }
 
   /** The full hash of a commit. */
@@ -161,6 +155,16 @@ export class Graph implements Tables {
         this.level[commit] = 1 + Math.max(0, ...parents.map((parent) => this.level[parent] ?? 0))
         commits.pop()
       }
+    }
+  }
+
+  #takeOver(earlier: Graph): void {
+    const other = this.layers.find((layer, index) => layer !== earlier.layers[index])
+    const common = other?.base ?? this.filed
+    this.authorOf.set(earlier.authorOf.subarray(0, common))
+    for (const [position, count] of earlier.counted) {
+      const here = position < common ? position : this.find(earlier.sha(position))
+      if (here !== -1) this.counted.set(here, count)
     }
   }
 

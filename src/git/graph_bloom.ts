@@ -5,6 +5,14 @@ export interface BloomFilters {
   readonly version: number
   /** True when the commit at this position of the file certainly left every one of the paths alone; `keys` from bloomKeys. */
   excludes(position: number, keys: readonly BloomKey[]): boolean
+  /** Sets `left[at + position]` to 1 for each position from `from` to below `to` that `excludes` says true of. */
+  excludeRange(range: Range, keys: readonly BloomKey[], left: Uint8Array): void
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+  readonly at: number
 }
 
 /** The two hashes of one path from which a filter's bits follow. */
@@ -21,6 +29,7 @@ interface Chunk {
 const seeds = [0x293ae76f, 0x7e646e2c] as const
 const headerBytes = 12
 const maxHashes = 64
+const longestPlanned = 1_024
 
 /** The filters in a file's two chunks; undefined when they are missing, damaged or of an unknown kind. */
 export function bloomOf(
@@ -41,15 +50,43 @@ export function bloomOf(
     // No filter was made for this commit, or the file lies about where it is.
     if (end <= start || end > limit) return false
     const bits = (end - start) * 8
-    return keys.some((key) => {
-      for (let hash = 0; hash < hashes; hash += 1) {
-        const bit = ((key.first + Math.imul(hash, key.second)) >>> 0) % bits
+    for (const { first, second } of keys) {
+      let hash = first
+      for (let nth = 0; nth < hashes; nth += 1) {
+        const bit = (hash >>> 0) % bits
         if (((bytes[from + start + (bit >>> 3)] ?? 0xff) & (1 << (bit & 7))) === 0) return true
+        hash = (hash + second) | 0
       }
-      return false
-    })
+    }
+    return false
   }
-  return { hashes, version, excludes }
+  const excludeRange: BloomFilters['excludeRange'] = ({ from: first, to, at }, keys, left) => {
+    const plans: Int32Array[] = []
+    let start = first === 0 ? 0 : bytes.readUInt32BE(index.at + (first - 1) * 4)
+    for (let position = first; position < to; position += 1) {
+      const end = bytes.readUInt32BE(index.at + position * 4)
+      const length = end - start
+      if (length > 0 && end <= limit && length <= longestPlanned) {
+        const plan = (plans[length] ??= planOf(length * 8, hashes, keys))
+        for (let probe = 0; probe < plan.length; probe += 1) {
+          const bit = plan[probe] ?? 0
+          if (((bytes[from + start + (bit >>> 3)] ?? 0xff) & (1 << (bit & 7))) !== 0) continue
+          left[at + position] = 1
+          break
+        }
+      } else if (excludes(position, keys)) left[at + position] = 1
+      start = end
+    }
+  }
+  return { hashes, version, excludes, excludeRange }
+}
+
+/** The bits that a filter of this many has to hold for it not to exclude the keys. */
+function planOf(bits: number, hashes: number, keys: readonly BloomKey[]): Int32Array {
+  const plan = keys.flatMap(({ first, second }) =>
+    Array.from({ length: hashes }, (_, nth) => ((first + Math.imul(nth, second)) >>> 0) % bits),
+  )
+  return Int32Array.from(plan)
 }
 
 /** The keys of a path and of each directory above it: what changes a path changes all of them. */

@@ -1,9 +1,11 @@
 import type { Graph } from './graph.ts'
 import { Queue } from './graph_queue.ts'
+import { Scratch } from './scratch.ts'
 import { Slice } from './slice.ts'
 
 const stride = 512
-const maxCounted = 20_000
+const maxCounted = 5_000
+const worthNoting = 64
 const checkEvery = 1_024
 /** How many times the whole history the search for differences may cost before it is given up. */
 const patience = 4
@@ -22,7 +24,7 @@ export async function countReachable(graph: Graph, commit: number, firstParent: 
     if (more === undefined) return countAll(graph, commit)
     count += more
     below = above
-    if (graph.counted.size < maxCounted) graph.counted.set(above, count)
+    if (more >= worthNoting && graph.counted.size < maxCounted) graph.counted.set(above, count)
   }
   return count
 }
@@ -56,34 +58,34 @@ async function difference(
   { above, below }: { above: number; below: number },
   work: { left: number },
 ): Promise<number | undefined> {
-  const marks = new Uint8Array(graph.size)
+  const marks = new Scratch(graph.size)
   const queue = new Queue(graph.level)
   const slice = new Slice()
   let count = 0
   let open = 1
-  marks[above] = ofAbove
-  marks[below] = ofBelow
+  marks.set(above, ofAbove)
+  marks.set(below, ofBelow)
   queue.push(above)
   queue.push(below)
-  while (open > 0) {
+  while (open > 0 && work.left > 0) {
     work.left -= 1
-    if (work.left < 0) return undefined
     if (work.left % checkEvery === 0 && slice.isOver()) await slice.rest()
     const commit = queue.pop()
-    const isBelow = (marks[commit] ?? 0) === ofBelow
+    const isBelow = marks.get(commit) === ofBelow
     if (!isBelow) {
       count += 1
       open -= 1
     }
     for (const parent of graph.parents(commit)) {
-      const known = marks[parent] ?? 0
+      const known = marks.get(parent)
       if (known === 0) queue.push(parent)
       if (known === 0 && !isBelow) open += 1
       if (known === ofAbove && isBelow) open -= 1
-      if (known !== ofBelow) marks[parent] = isBelow ? ofBelow : ofAbove
+      if (known !== ofBelow) marks.set(parent, isBelow ? ofBelow : ofAbove)
     }
   }
-  return count
+  marks.release()
+  return open === 0 ? count : undefined
 }
 
 async function countAll(graph: Graph, commit: number): Promise<number> {

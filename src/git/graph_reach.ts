@@ -1,6 +1,7 @@
 import { generations } from './graph_decode.ts'
 import type { Graph } from './graph.ts'
 import { Queue } from './graph_queue.ts'
+import { Scratch } from './scratch.ts'
 import { Slice } from './slice.ts'
 
 const checkEvery = 1_024
@@ -9,16 +10,16 @@ const no = 2
 
 /** For each of `tips`, whether `commit` is the tip or one of its ancestors. No commit is looked at twice for it. */
 export async function reachedFrom(graph: Graph, commit: number, tips: readonly number[]): Promise<boolean[]> {
-  const answers = new Uint8Array(graph.size)
+  const answers = new Scratch(graph.size)
   const floor = graph.level[commit] ?? 0
   const slice = new Slice()
   const path: number[] = []
   let steps = 0
-  answers[commit] = yes
+  answers.set(commit, yes)
   const { first, second, level } = graph
   /** What is known about a commit without looking at its parents: nothing as low as what is sought can reach it. */
   const glance = (other: number): number => {
-    const known = answers[other] ?? 0
+    const known = answers.get(other)
     return known === 0 && (level[other] ?? 0) <= floor ? no : known
   }
   /** The first parent that may lead there; -1 when all are known not to. */
@@ -35,15 +36,17 @@ export async function reachedFrom(graph: Graph, commit: number, tips: readonly n
       steps += 1
       if (steps % checkEvery === 0 && slice.isOver()) await slice.rest()
       const way = wayFrom(next)
-      const answer = way === -1 ? no : (answers[way] ?? 0)
+      const answer = way === -1 ? no : answers.get(way)
       if (answer === 0) path.push(way)
       else {
-        answers[next] = answer
+        answers.set(next, answer)
         path.pop()
       }
     }
   }
-  return tips.map((tip) => answers[tip] === yes)
+  const reached = tips.map((tip) => answers.get(tip) === yes)
+  answers.release()
+  return reached
 }
 
 const one = 1
@@ -53,7 +56,7 @@ const stale = 4
 
 /** The newest of the best common ancestors of two commits; -1 when they have none in common. */
 export async function bestCommonAncestor(graph: Graph, a: number, b: number): Promise<number> {
-  const marks = new Uint8Array(graph.size)
+  const marks = new Scratch(graph.size)
   // Of equally new ones git takes the one it meets first, in the order of its own generation numbers if it has them.
   const queue = graph.hasOffsets ? new Queue(allGenerations(graph), graph.time) : new Queue(graph.level)
   const slice = new Slice()
@@ -62,11 +65,11 @@ export async function bestCommonAncestor(graph: Graph, a: number, b: number): Pr
   let open = 0
   let steps = 0
   const meet = (commit: number, added: number): void => {
-    const known = marks[commit] ?? 0
+    const known = marks.get(commit)
     if (known === 0) queue.push(commit)
     if (known === 0 && (added & stale) === 0) open += 1
     if (known !== 0 && (known & stale) === 0 && (added & stale) !== 0) open -= 1
-    marks[commit] = known | added
+    marks.set(commit, known | added)
   }
   meet(a, one)
   meet(b, other)
@@ -74,7 +77,7 @@ export async function bestCommonAncestor(graph: Graph, a: number, b: number): Pr
     steps += 1
     if (steps % checkEvery === 0 && slice.isOver()) await slice.rest()
     const commit = queue.pop()
-    let passed = marks[commit] ?? 0
+    let passed = marks.get(commit)
     if ((passed & stale) === 0) {
       open -= 1
       // All its descendants have been looked at, as their levels are higher: so no better one can follow.
@@ -85,6 +88,7 @@ export async function bestCommonAncestor(graph: Graph, a: number, b: number): Pr
     }
     for (const parent of graph.parents(commit)) meet(parent, passed)
   }
+  marks.release()
   return best
 }
 

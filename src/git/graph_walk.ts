@@ -23,6 +23,12 @@ export interface Simplifier {
    * same content. False when that needs trees that have yet to be fetched; then it did nothing.
    */
   simplify(walk: Walk, commit: number): boolean
+  /**
+   * Goes on from `commit` past what the path's filters leave alone, as `simplify` would, until a commit that has to be
+   * looked at: that one is returned, or -1 when the line leads to where this walk has been. Only for walks with nothing
+   * else in hand.
+   */
+  skip(walk: Walk, commit: number): number
   /** Fetches what `simplify` last lacked. Throws GitError. */
   fetch(): Promise<void>
 }
@@ -37,6 +43,8 @@ export const mark = {
   read: 32,
   explored: 64,
   counted: 128,
+  /** Of its parents only the first is left. */
+  line: 256,
 } as const
 
 /** Yielded instead of a commit: time to breathe, and to fetch what a simplifier lacks. */
@@ -48,12 +56,12 @@ const slopAtFirst = 5
 /** The state of one walk. The rules, odd ones included, are those of git's revision walk: equal lists depend on each. */
 export class Walk {
   readonly course: Course
-  readonly marks: Uint8Array
+  readonly marks: Uint16Array
   readonly #cut = new Map<number, number>()
 
   constructor(course: Course) {
     this.course = course
-    this.marks = new Uint8Array(course.graph.size)
+    this.marks = new Uint16Array(course.graph.size)
     for (const tip of course.tips) this.set(tip, mark.read)
     for (const commit of course.exclude) this.set(commit, mark.read | mark.out | mark.bottom)
     for (const commit of course.exclude) this.excludeParents(commit)
@@ -74,20 +82,23 @@ export class Walk {
 
   /** The parents as simplified so far. */
   parents(commit: number): number[] {
+    const { graph } = this.course
+    if (this.has(commit, mark.line)) return [graph.first[commit] ?? -1]
     const only = this.#cut.get(commit)
-    return only === undefined ? this.course.graph.parents(commit) : [only]
+    return only === undefined ? graph.parents(commit) : [only]
   }
 
+  /** Leaves a merge only one of its parents. */
   cutTo(commit: number, parent: number): void {
-    this.#cut.set(commit, parent)
+    if (parent === this.course.graph.first[commit]) this.set(commit, mark.line)
+    else this.#cut.set(commit, parent)
   }
 
-  /** All starting points, newest first, each once, those that came earlier first among equals. */
+  /** All starting points in the order of `startsOf`. */
   starts(): number[] {
-    const { graph, tips, exclude } = this.course
-    const starts = [...new Set([...tips, ...exclude])]
+    const starts = startsOf(this.course)
     for (const start of starts) this.set(start, mark.seen)
-    return starts.sort((a, b) => (graph.time[b] ?? 0) - (graph.time[a] ?? 0))
+    return starts
   }
 
   /** Simplifies a commit and meets its parents, once; false when trees have to be fetched first. */
@@ -97,16 +108,25 @@ export class Walk {
     const isOut = this.has(commit, mark.out)
     if (!isOut && simplifier?.simplify(this, commit) === false) return false
     this.set(commit, mark.added)
+    // Histories are mostly straight lines: then there is nothing to go through.
+    const { first, second } = this.course.graph
+    if (!isOut && (second[commit] === -1 || firstParent || this.has(commit, mark.line))) {
+      const parent = first[commit] ?? -1
+      if (parent !== -1) this.#meet(parent, mark.read, queue)
+      return true
+    }
     for (const parent of this.parents(commit)) {
-      this.set(parent, isOut ? mark.out | mark.read : mark.read)
+      if (isOut) this.set(parent, mark.out | mark.read)
       if (isOut) this.excludeParents(parent)
-      if (!this.has(parent, mark.seen)) {
-        this.set(parent, mark.seen)
-        queue?.push(parent)
-      }
-      if (firstParent && !isOut) break
+      this.#meet(parent, mark.read, queue)
     }
     return true
+  }
+
+  #meet(parent: number, marks: number, queue: Queue | undefined): void {
+    const known = this.marks[parent] ?? 0
+    this.marks[parent] = known | marks | mark.seen
+    if ((known & mark.seen) === 0) queue?.push(parent)
   }
 
   /** Leaves out the parents, and their ancestors as far as this walk has read them. */
@@ -128,12 +148,18 @@ export class Walk {
   }
 }
 
-/** Newest first by commit time. */
-export function newestFirst(walk: Walk): Generator<number, void> {
-  return walk.course.exclude.length === 0 ? streamed(walk) : limited(walk)
+/** All starting points, newest first, each once, those that came earlier first among equals. */
+export function startsOf({ graph, tips, exclude }: Course): number[] {
+  return [...new Set([...tips, ...exclude])].sort((a, b) => (graph.time[b] ?? 0) - (graph.time[a] ?? 0))
 }
 
-function* streamed(walk: Walk): Generator<number, void> {
+/** Newest first by commit time, where something is left out or a path is followed. */
+export function newestFirst(walk: Walk): Generator<number, void> {
+  const { exclude, simplifier } = walk.course
+  return exclude.length > 0 || simplifier === undefined ? limited(walk) : simplified(walk, simplifier)
+}
+
+function* simplified(walk: Walk, simplifier: Simplifier): Generator<number, void> {
   const { graph, since } = walk.course
   const queue = new Queue(graph.time)
   for (const start of walk.starts()) queue.push(start)
@@ -141,9 +167,16 @@ function* streamed(walk: Walk): Generator<number, void> {
   for (let commit = queue.pop(); commit !== -1; commit = queue.pop()) {
     steps += 1
     if ((steps & breath) === 0) yield pause
-    if (walk.time(commit) < since) continue
-    while (!walk.meetParents(commit, queue)) yield pause
-    if (walk.shows(commit)) yield commit
+    let next = commit
+    while (next !== -1 && queue.waiting.length === 0) {
+      const reached = simplifier.skip(walk, next)
+      if (reached === next) break
+      next = reached
+      yield pause
+    }
+    if (next === -1 || walk.time(next) < since) continue
+    while (!walk.meetParents(next, queue)) yield pause
+    if (walk.shows(next)) yield next
   }
 }
 

@@ -3,8 +3,9 @@ import { GitError } from './errors.ts'
 import { AuthorFilter } from './graph_authors.ts'
 import { idBytes } from './graph_file.ts'
 import { hasFilters, PathSimplifier } from './graph_path.ts'
+import { plain } from './graph_plain.ts'
 import { topological } from './graph_topo.ts'
-import { newestFirst, pause, Walk } from './graph_walk.ts'
+import { newestFirst, pause, Walk, type Simplifier } from './graph_walk.ts'
 import type { Graph } from './graph.ts'
 import type { AskObject, Found } from './graphs.ts'
 import { Slice } from './slice.ts'
@@ -23,7 +24,7 @@ export interface Selection {
 }
 
 const firstBatch = 64
-const largestBatch = 2_048
+const largestBatch = 512
 const maxPathBytes = 2_000
 
 /** True when `select` over this graph gives what git would, and not slower. */
@@ -39,13 +40,16 @@ export function canSelect(graph: Graph, { path, author, isTopological }: Selecti
 export class History {
   readonly graph: Graph
   readonly #ask: (object: string) => ReturnType<AskObject>
-  readonly #walk: Walk
+  readonly #simplifier: Simplifier | undefined
+  /** Undefined for plain walks, whose state is small. */
+  readonly #walk: Walk | undefined
   readonly #steps: Generator<number, void>
   readonly #authors: AuthorFilter | undefined
   /** Found and not yet taken. */
   #ready: number[] = []
   #batch = firstBatch
   #ended = false
+  #taken = 0
   readonly #isWide: boolean
 
   /** `found` are the tips of `selection`, then what it excludes; `ask` reads an object, by `hash` or `hash:path`. */
@@ -58,22 +62,27 @@ export class History {
     this.graph = graph
     this.#ask = ask
     this.#isWide = selection.isTopological
-    this.#walk = new Walk({
+    const { path, isTopological } = selection
+    this.#simplifier = path === undefined ? undefined : new PathSimplifier(graph, path, readTree)
+    const course = {
       ...selection,
       graph,
       tips: positions.slice(0, selection.tips.length),
       exclude: positions.slice(selection.tips.length),
-      simplifier:
-        selection.path === undefined ? undefined : new PathSimplifier(graph, selection.path, readTree),
-    })
-    this.#steps = selection.isTopological ? topological(this.#walk) : newestFirst(this.#walk)
+      simplifier: this.#simplifier,
+    }
+    const isPlain = !isTopological && path === undefined && course.exclude.length === 0
+    this.#walk = isPlain ? undefined : new Walk(course)
+    if (this.#walk === undefined) this.#steps = plain(course)
+    else this.#steps = isTopological ? topological(this.#walk) : newestFirst(this.#walk)
     this.#authors =
       selection.author === undefined ? undefined : new AuthorFilter(graph.authors, selection.author)
   }
 
   /** About how many bytes it holds on to, beside the graph. */
   get bytes(): number {
-    return 2_000 + (this.#isWide ? 4 : 1) * this.#walk.bytes + 8 * this.#ready.length
+    const state = this.#walk?.bytes ?? Math.min(this.graph.size, 40 * this.#taken)
+    return 2_000 + (this.#isWide ? 4 : 1) * state + 8 * this.#ready.length
   }
 
   /** The hashes, 20 bytes each, of the next `count` commits; of fewer at the end. Throws GitError. */
@@ -86,6 +95,7 @@ export class History {
       this.#batch = Math.min(this.#batch * 2, largestBatch)
     }
     const taken = this.#ready.splice(0, count)
+    this.#taken += taken.length
     const ids = Buffer.allocUnsafeSlow(taken.length * idBytes)
     for (const [index, commit] of taken.entries()) this.graph.copyId(commit, ids, index * idBytes)
     return ids
@@ -101,7 +111,7 @@ export class History {
       }
       if (value !== pause) found.push(value)
       else {
-        await this.#walk.course.simplifier?.fetch()
+        await this.#simplifier?.fetch()
         if (slice.isOver()) await slice.rest()
       }
     }

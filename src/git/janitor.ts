@@ -1,4 +1,5 @@
-import { open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { openSync } from 'node:fs'
+import { readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWorkedIn, workingProcesses, type WorkingProcesses } from './processes.ts'
@@ -38,12 +39,12 @@ export class Janitor {
     this.#folder = folder
   }
 
-  /** Makes a lock file, known as this process's own until `closed`. Rejects `EEXIST` when somebody has it. */
-  async openLock(lock: string): Promise<FileHandle> {
+  /** Makes a lock file, known as this process's own until `closed`, and returns the open file. Throws `EEXIST` when somebody has it. */
+  openLock(lock: string): number {
     if (this.#held.has(lock)) throw Object.assign(new Error('Held by this process'), { code: 'EEXIST' })
     this.#held.add(lock)
     try {
-      return await open(lock, 'wx', 0o640)
+      return openSync(lock, 'wx', 0o640)
     } catch (error) {
       this.#held.delete(lock)
       throw error

@@ -1,42 +1,64 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename, unlink, utimes, type FileHandle } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, renameSync, utimesSync } from 'node:fs'
+import { mkdir, readFile, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, inflate } from 'node:zlib'
-import { hasCode, makeDirectory, syncDirectory, temporaryName, writeNew } from './durable.ts'
+import {
+  hasCode,
+  makeDirectory,
+  syncDirectory,
+  syncFile,
+  temporaryName,
+  writeAll,
+  writeNew,
+} from './durable.ts'
 import { GitError } from './errors.ts'
 import { compress, readType, type NewObject, type ObjectType } from './objects.ts'
+import { breather } from './turns.ts'
 
 /** Objects up to this many are stored as a file each, more as one pack. */
 const looseObjects = 10
 const largestPack = 2 ** 31 - 1
-const writesAtOnce = 4
 const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 const fileMode = 0o444
 const directoryAttempts = 20
 const decompress = promisify(inflate)
 
-/**
- * Stores objects below `objectDirectory`. When it returns their bytes and names are durable. One that has a file
- * already is not written again but given the present as its time, and one that is only in a pack gets a file: of an
- * object that nothing reaches clean-up looks at the age, and what was asked for here is never about to go.
- */
+/** Stores objects like storeAhead; when it returns they are durable. */
 export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const { durable } = await storeAhead(objectDirectory, objects)
+  await durable
+}
+
+/**
+ * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
+ * when `durable` resolves. One that has a file already is not written again but given the present as its time, and one
+ * that is only in a pack gets a file: of an object that nothing reaches clean-up looks at the age, and what was asked
+ * for here is never about to go.
+ */
+export async function storeAhead(
+  objectDirectory: string,
+  objects: readonly NewObject[],
+): Promise<{ readonly durable: Promise<void> }> {
   const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
+  const pack = join(objectDirectory, 'pack')
   if (distinct.length > looseObjects) {
-    await storePack(join(objectDirectory, 'pack'), distinct)
-    return
+    await storePack(pack, distinct)
+    return { durable: syncDirectory(pack) }
   }
-  const directories = new Set<string>()
-  await inTurns(distinct, async (object) => {
-    directories.add(dirname(await storeLoose(objectDirectory, object, true)))
-  })
+  // All at once, so that the disk is asked once for many.
+  const files = await Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
+  return { durable: syncAll(new Set(files.map(dirname)), pack) }
+}
+
+async function syncAll(directories: ReadonlySet<string>, pack: string): Promise<void> {
   await Promise.all(
     [...directories].map((directory) =>
       syncDirectory(directory).catch((error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error
         // Maintenance has packed the objects meanwhile, and left the directory empty.
-        return syncDirectory(join(objectDirectory, 'pack'))
+        return syncDirectory(pack)
       }),
     ),
   )
@@ -44,7 +66,7 @@ export async function storeObjects(objectDirectory: string, objects: readonly Ne
 
 /** Stores objects as files without making them durable, for processes that read them while they last. */
 export async function storePassing(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
-  await inTurns(objects, (object) => storeLoose(objectDirectory, object, false))
+  await Promise.all(objects.map((object) => storeLoose(objectDirectory, object, false)))
 }
 
 /** The file of an object that has one of its own. */
@@ -67,17 +89,9 @@ export async function readLoose(objectDirectory: string, id: string): Promise<Ne
   return { id, type: readType(type), body: bytes.subarray(head + 1) }
 }
 
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const rest = items.values()
-  const run = async (): Promise<void> => {
-    for (const item of rest) await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(writesAtOnce, items.length) }, run))
-}
-
 async function storeLoose(objectDirectory: string, object: NewObject, durable: boolean): Promise<string> {
   const file = looseFile(objectDirectory, object.id)
-  if (await freshen(file)) return file
+  if (freshen(file)) return file
   const head = Buffer.from(`${object.type} ${object.body.length}\0`)
   const bytes = await compress(Buffer.concat([head, object.body]))
   const temporary = join(dirname(file), temporaryName('tmp_obj'))
@@ -105,19 +119,21 @@ async function makeFanOut(directory: string, durable: boolean): Promise<void> {
 }
 
 async function writePassing(file: string, bytes: Buffer): Promise<void> {
-  const handle = await open(file, 'wx', fileMode)
+  const opened = openSync(file, 'wx', fileMode)
   try {
-    await handle.writeFile(bytes)
+    await writeAll(opened, bytes)
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
 }
 
 /** Gives a file the present as its time; false when there is none. */
-async function freshen(file: string): Promise<boolean> {
+function freshen(file: string): boolean {
+  // Nearly always there is none, and an error costs more than this look.
+  if (!existsSync(file)) return false
   const now = new Date()
   try {
-    await utimes(file, now, now)
+    utimesSync(file, now, now)
     return true
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false
@@ -127,7 +143,7 @@ async function freshen(file: string): Promise<boolean> {
 
 async function place(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to)
+    renameSync(from, to)
   } catch (error) {
     await unlink(from).catch(() => undefined)
     throw error
@@ -142,17 +158,17 @@ interface Packed {
 
 async function storePack(packDirectory: string, objects: readonly NewObject[]): Promise<void> {
   const temporary = join(packDirectory, temporaryName('tmp_pack'))
-  const handle = await openIn(packDirectory, temporary)
+  const file = await openIn(packDirectory, temporary)
   let trailer: Buffer
   const packed: Packed[] = []
   try {
-    trailer = await writePack(handle, objects, packed)
-    await handle.sync()
+    trailer = await writePack(file, objects, packed)
+    await syncFile(file)
   } catch (error) {
     await unlink(temporary).catch(() => undefined)
     throw error
   } finally {
-    await handle.close()
+    closeSync(file)
   }
   const index = join(packDirectory, temporaryName('tmp_idx'))
   await writeNew(index, indexBytes(packed, trailer), fileMode)
@@ -160,24 +176,19 @@ async function storePack(packDirectory: string, objects: readonly NewObject[]): 
   // git looks for indexes: the pack must be there before its own.
   await place(temporary, `${name}.pack`)
   await place(index, `${name}.idx`)
-  await syncDirectory(packDirectory)
 }
 
-async function openIn(directory: string, file: string): Promise<FileHandle> {
+async function openIn(directory: string, file: string): Promise<number> {
   try {
-    return await open(file, 'wx', fileMode)
+    return openSync(file, 'wx', fileMode)
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
     await makeDirectory(directory)
-    return open(file, 'wx', fileMode)
+    return openSync(file, 'wx', fileMode)
   }
 }
 
-async function writePack(
-  handle: FileHandle,
-  objects: readonly NewObject[],
-  packed: Packed[],
-): Promise<Buffer> {
+async function writePack(file: number, objects: readonly NewObject[], packed: Packed[]): Promise<Buffer> {
   const hash = createHash('sha1')
   let unwritten: Buffer[] = []
   let offset = 0
@@ -189,13 +200,14 @@ async function writePack(
     waiting += bytes.length
   }
   const flush = async (): Promise<void> => {
-    await handle.writeFile(Buffer.concat(unwritten))
+    await writeAll(file, Buffer.concat(unwritten))
     unwritten = []
     waiting = 0
   }
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0')
   header.writeUInt32BE(objects.length, 8)
   put(header)
+  const rest = breather()
   for (const { id, type, body } of objects) {
     const [head, compressed] = [entryHead(type, body.length), await compress(body)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
@@ -203,6 +215,7 @@ async function writePack(
     put(head)
     put(compressed)
     if (waiting > 1024 * 1024) await flush()
+    await rest()
   }
   const trailer = hash.digest()
   unwritten.push(trailer)

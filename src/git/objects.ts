@@ -50,6 +50,9 @@ const sliceBytes = 1024 * 1024
 const smallBytes = 16 * 1024
 const compressAside = promisify(deflate)
 const compression = { level: 1 }
+/** A window that holds all of it packs it as well, and takes a tenth of the memory. */
+const littleBytes = 4_096
+const littleCompression = { level: 1, windowBits: 12, memLevel: 4 }
 const latestSeconds = 2 ** 40
 
 /** Names `body` by its hash; large ones a slice at a time, so that nobody waits for it. */
@@ -64,6 +67,7 @@ export async function makeObject(type: ObjectType, body: Buffer): Promise<NewObj
 
 /** Compresses bytes as git stores them. */
 export async function compress(bytes: Buffer): Promise<Buffer> {
+  if (bytes.length <= littleBytes) return deflateSync(bytes, littleCompression)
   if (bytes.length <= smallBytes) return deflateSync(bytes, compression)
   return compressAside(bytes, compression)
 }

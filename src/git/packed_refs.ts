@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
-import { readFile, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { closeSync, statSync } from 'node:fs'
+import { readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { hasCode, syncDirectory } from './durable.ts'
+import { hasCode, syncDirectory, syncFile, writeAll } from './durable.ts'
 import { GitError } from './errors.ts'
 import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
@@ -101,7 +101,7 @@ export async function withoutPacked(
 ): Promise<PackedRewrite> {
   const path = join(gitDirectory, file)
   const lock = `${path}.lock`
-  const handle = await openLock(gitDirectory, lock, janitor)
+  const opened = await openLock(gitDirectory, lock, janitor)
   let stands = true
   const abandon = async (): Promise<void> => {
     if (stands) await unlink(lock).catch(() => undefined)
@@ -116,13 +116,13 @@ export async function withoutPacked(
       if (!line.startsWith('^')) dropping = gone.has(line.slice(41))
       return !dropping
     })
-    await handle.writeFile(kept.join('\n'))
-    await handle.sync()
+    await writeAll(opened, kept.join('\n'))
+    await syncFile(opened)
   } catch (error) {
     await abandon()
     throw error
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
   const place = async (): Promise<void> => {
     await rename(lock, path)
@@ -132,11 +132,11 @@ export async function withoutPacked(
   return { place, abandon }
 }
 
-async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<FileHandle> {
+async function openLock(gitDirectory: string, lock: string, janitor: Janitor): Promise<number> {
   const until = performance.now() + lockWaitMs
   for (;;) {
     try {
-      return await janitor.openLock(lock)
+      return janitor.openLock(lock)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
       if (await janitor.removeDeadLock(gitDirectory, lock)) continue

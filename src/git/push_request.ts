@@ -17,7 +17,7 @@ export interface PushRequest {
 
 const maxCommands = 20_000
 const maxOptions = 100
-const command = /^([0-9a-f]{40}) ([0-9a-f]{40}) (.+)$/s
+const command = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\n\r]+)$/
 const none = '0'.repeat(40)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,7 +1,8 @@
-import { readdir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
+import { closeSync, renameSync } from 'node:fs'
+import { readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, makeDirectory, syncDirectory } from './durable.ts'
+import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll, type PendingSyncs } from './durable.ts'
 import { GitError } from './errors.ts'
 import type { Janitor } from './janitor.ts'
 import { isSha } from './names.ts'
@@ -12,12 +13,13 @@ import { isFullRefName, readRef, type RefMove } from './refs.ts'
 export interface RefMoving {
   readonly packed: PackedRefsReader
   readonly janitor: Janitor
+  readonly pending: PendingSyncs
 }
 
 interface Held {
   readonly move: RefMove
   readonly lock: string
-  readonly handle: FileHandle
+  readonly file: number
   /** True once the lock file has become the ref's file. */
   placed: boolean
 }
@@ -26,6 +28,7 @@ const lockWaitMs = 3_000
 const askJanitorMs = 500
 const retryMs = 10
 const directoryAttempts = 5
+const filledAtOnce = 100
 
 /** Throws TypeError unless every move is one of a full ref name between full hashes, and each ref is named once. */
 export function checkMoves(moves: readonly RefMove[]): void {
@@ -54,15 +57,23 @@ export async function moveAll(
   moves: readonly RefMove[],
 ): Promise<void> {
   const held: Held[] = []
+  const filling: Promise<void>[] = []
   try {
     for (const move of moves.toSorted((a, b) => (a.ref < b.ref ? -1 : 1))) {
-      held.push(await take(moving, gitDirectory, move))
+      const each = await take(moving, gitDirectory, move)
+      held.push(each)
+      const filled = fill(each)
+      // Awaited below; until then a failure must not count as nobody's.
+      filled.catch(() => undefined)
+      filling.push(filled)
       await compare(moving, gitDirectory, move)
+      // A push may bring thousands, and each that is being filled is an open file.
+      if (filling.length % filledAtOnce === 0) await Promise.all(filling)
     }
-    await Promise.all(held.map(fill))
+    await Promise.all([...filling, moving.pending.settle(gitDirectory)])
     await commit(moving, gitDirectory, held)
   } finally {
-    await Promise.all(held.map(({ handle }) => handle.close().catch(() => undefined)))
+    await Promise.allSettled(filling)
     // One that was renamed may meanwhile have been made anew by somebody else.
     const left = held.filter(({ placed }) => !placed)
     await Promise.all(left.map(({ lock }) => unlink(lock).catch(() => undefined)))
@@ -78,7 +89,7 @@ async function take(moving: RefMoving, gitDirectory: string, move: RefMove): Pro
   let askAt = 0
   for (let attempt = 1; ;) {
     try {
-      return { move, lock, handle: await moving.janitor.openLock(lock), placed: false }
+      return { move, lock, file: moving.janitor.openLock(lock), placed: false }
     } catch (error) {
       if (hasCode(error, 'EEXIST')) {
         if (performance.now() > askAt) {
@@ -136,10 +147,14 @@ async function clearDirectory(directory: string): Promise<boolean> {
   }
 }
 
-async function fill({ move, handle }: Held): Promise<void> {
-  if (move.to === undefined) return
-  await handle.writeFile(`${move.to}\n`)
-  await handle.sync()
+async function fill({ move, file }: Held): Promise<void> {
+  try {
+    if (move.to === undefined) return
+    await writeAll(file, `${move.to}\n`)
+    await syncFile(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 async function commit(
@@ -181,7 +196,7 @@ async function placeAll(gitDirectory: string, held: readonly Held[]): Promise<vo
   try {
     // New refs first: only theirs can fail, when another program has just made a directory of that name.
     for (const each of [...placing.filter(isNew), ...placing.filter((other) => !isNew(other))]) {
-      await rename(each.lock, join(gitDirectory, each.move.ref))
+      renameSync(each.lock, join(gitDirectory, each.move.ref))
       each.placed = true
       if (isNew(each)) created.push(each)
     }

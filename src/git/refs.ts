@@ -1,9 +1,11 @@
-import { readFile, readdir } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from './durable.ts'
 import { GitError } from './errors.ts'
 import { isRefName, isSha } from './names.ts'
 import type { PackedRefsReader } from './packed_refs.ts'
+import { breather } from './turns.ts'
 
 /** One movement of a ref: `from` undefined means that it must not exist yet, `to` undefined that it goes. */
 export interface RefMove {
@@ -21,8 +23,6 @@ export interface Ref {
   readonly commit: string | undefined
 }
 
-const readAtOnce = 64
-
 /** True for a full name of a ref that this room reads and writes: below `refs/`, in a namespace of its own. */
 export function isFullRefName(name: string): boolean {
   return name.startsWith('refs/') && name.indexOf('/', 5) !== -1 && isRefName(name.slice(5))
@@ -34,15 +34,15 @@ export async function readRef(
   gitDirectory: string,
   name: string,
 ): Promise<string | undefined> {
-  const loose = await readLoose(gitDirectory, name)
+  const loose = readLoose(gitDirectory, name)
   return loose ?? (await packed.read(gitDirectory)).ids.get(name)
 }
 
 /** What the ref's own file holds, if it has one. */
-async function readLoose(gitDirectory: string, name: string): Promise<string | undefined> {
+function readLoose(gitDirectory: string, name: string): string | undefined {
   let text: string
   try {
-    text = await readFile(join(gitDirectory, name), 'latin1')
+    text = readFileSync(join(gitDirectory, name), 'latin1')
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR')) return undefined
     throw error
@@ -62,13 +62,11 @@ export async function readRefs(
   // Loose before packed: what is packed in between is then seen twice and not missed.
   const names = await looseNames(gitDirectory, prefix)
   const found = new Map<string, string>()
-  for (let at = 0; at < names.length; at += readAtOnce) {
-    const some = names.slice(at, at + readAtOnce)
-    const ids = await Promise.all(some.map((name) => readLoose(gitDirectory, name)))
-    for (const [index, name] of some.entries()) {
-      const id = ids[index]
-      if (id !== undefined) found.set(name, id)
-    }
+  const rest = breather()
+  for (const name of names) {
+    const id = readLoose(gitDirectory, name)
+    if (id !== undefined) found.set(name, id)
+    await rest()
   }
   const { ids } = await packed.read(gitDirectory)
   for (const [name, id] of ids) if (name.startsWith(prefix) && !found.has(name)) found.set(name, id)

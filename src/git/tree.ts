@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { GitError } from './errors.ts'
 import { isSha, treePath } from './names.ts'
+import type { NewObject } from './objects.ts'
 import type { Pool } from './pool.ts'
 
 /** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
@@ -49,6 +50,7 @@ export const symlinkMode = '120000'
 
 const cacheBytes = 16 * 1024 * 1024
 const lineBytes = 150
+const cachedRoots = 10_000
 
 /** Reads trees and files of repositories; trees are remembered. */
 export class TreeReader {
@@ -58,6 +60,9 @@ export class TreeReader {
     sizeCalculation: (lines, key) => 200 + 2 * key.length + lineBytes * lines.length,
   })
 
+  /** Commits to their trees. */
+  readonly #roots = new LRUCache<string, string>({ max: cachedRoots })
+
   constructor(objects: Pool<ObjectQuestion, ObjectAnswer | undefined>) {
     this.#objects = objects
   }
@@ -65,6 +70,8 @@ export class TreeReader {
   /** The tree of a commit or tree; undefined when `treeish` is neither. Throws GitError when git fails. */
   async root(gitDirectory: string, treeish: string): Promise<string | undefined> {
     if (!isSha(treeish)) return undefined
+    const known = this.#roots.get(`${gitDirectory}\0${treeish}`)
+    if (known !== undefined) return known
     const answer = await this.#objects.ask(gitDirectory, { command: 'contents', object: treeish })
     if (answer?.type === 'tree') {
       this.#remember(gitDirectory, treeish, answer.bytes)
@@ -72,7 +79,9 @@ export class TreeReader {
     }
     if (answer?.type !== 'commit') return undefined
     const tree = answer.bytes.toString('latin1', 5, 45)
-    return isSha(tree) ? tree : undefined
+    if (!isSha(tree)) return undefined
+    this.#roots.set(`${gitDirectory}\0${treeish}`, tree)
+    return tree
   }
 
   /** The lines of a tree, in git's order. Throws GitError `gone` when there is no such tree. */
@@ -144,9 +153,24 @@ export class TreeReader {
     }
   }
 
+  /** Remembers what was just written: who comes next asks for it first. */
+  keep(gitDirectory: string, objects: readonly NewObject[]): void {
+    for (const { id, type, body } of objects) {
+      if (type === 'tree') this.#remember(gitDirectory, id, body)
+      else if (type === 'commit') this.#roots.set(`${gitDirectory}\0${id}`, body.toString('latin1', 5, 45))
+    }
+  }
+
+  /** True for a commit that was read or written here; false may mean anything. */
+  isKnownCommit(gitDirectory: string, id: string): boolean {
+    return this.#roots.has(`${gitDirectory}\0${id}`)
+  }
+
   /** Drops what is remembered of a repository. */
   forget(gitDirectory: string): void {
-    for (const key of this.#trees.keys()) if (key.startsWith(`${gitDirectory}\0`)) this.#trees.delete(key)
+    for (const cache of [this.#trees, this.#roots]) {
+      for (const key of cache.keys()) if (key.startsWith(`${gitDirectory}\0`)) cache.delete(key)
+    }
   }
 
   async #directory(gitDirectory: string, treeish: string, path: string): Promise<string | undefined> {

@@ -3,18 +3,20 @@ import { LRUCache } from 'lru-cache'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { applyChanges, type Change } from './changes.ts'
 import type { Drafted } from './draft.ts'
+import { PendingSyncs } from './durable.ts'
 import { GitError } from './errors.ts'
 import { Janitor } from './janitor.ts'
 import { Locks } from './locks.ts'
 import { PushTurns, turnsAt, type RepositoryTurns } from './push_turns.ts'
 import { Merges, type MergeParts, type MergeResult, type PickQuestion } from './merge.ts'
-import { storeObjects } from './object_store.ts'
+import { storeAhead } from './object_store.ts'
 import {
   commitObject,
   findTag,
   readType,
   tagObject,
   type NewCommit,
+  type NewObject,
   type NewTag,
   type Tag,
 } from './objects.ts'
@@ -43,7 +45,7 @@ export interface Writes {
   /** Whose turn it is to write: for pushes. */
   readonly turns: RepositoryTurns
   /**
-   * Moves all refs or none, durably, each only from where the caller saw it. Throws GitError `moved` when one is
+   * Moves all refs or none, durably with all objects written before, each only from where the caller saw it. Throws GitError `moved` when one is
    * elsewhere, `refused` when a name stands in another's way (`a` and `a/b`), `busy` when another program holds one,
    * TypeError for names and hashes that are none. Callers hold `locked` around what they read and this.
    */
@@ -59,15 +61,15 @@ export interface Writes {
    * tree). Throws ChangeRefused for the first that cannot be made, and then nothing is written.
    */
   writeTree(base: string | undefined, changes: readonly Change[]): Promise<string>
-  /** Writes a commit durably and returns its hash. Throws GitError `refused` for texts that no commit may hold. */
+  /** Writes a commit and returns its hash; it is durable once a ref has moved. Throws GitError `refused` for texts that no commit may hold. */
   writeCommit(commit: NewCommit): Promise<string>
-  /** writeTree and writeCommit in one go, which is quicker: everything is made durable at once. */
+  /** writeTree and writeCommit in one go, which is quicker: the disk is asked once for all. */
   writeChanges(
     base: string | undefined,
     changes: readonly Change[],
     commit: Omit<NewCommit, 'tree'>,
   ): Promise<{ commit: string; tree: string }>
-  /** Writes an annotated tag durably and returns its hash. Throws GitError `refused` like writeCommit. */
+  /** Writes an annotated tag and returns its hash, like writeCommit. Throws GitError `refused` like it. */
   writeTag(tag: NewTag): Promise<string>
   /** Makes the change of a commit (of a merge: against its first parent) on top of another. */
   pick(question: PickQuestion): Promise<MergeResult>
@@ -84,6 +86,7 @@ export interface Writing {
   readonly packed: PackedRefsReader
   readonly refs: RefReader
   readonly locks: Locks
+  readonly pending: PendingSyncs
   readonly turns: PushTurns
   readonly merges: Merges
   readonly folder: RoomFolder
@@ -111,6 +114,7 @@ export function openWriting(
     packed,
     refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
+    pending: new PendingSyncs(),
     turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),
     folder,
@@ -145,7 +149,7 @@ function refsAt(
   path: string,
   gitDirectory: string,
 ): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'turns' | 'moveRefs'> {
-  const { objects, packed, locks, turns, janitor, folder } = writing
+  const { objects, packed, locks, turns, janitor, folder, pending } = writing
   const locked: Writes['locked'] = async (names, work, pusher) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
     // Turns are about branches and tags; what else is locked here need not wait for them.
@@ -165,9 +169,13 @@ function refsAt(
     turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
-      await checkTargets(objects, gitDirectory, moves)
+      await checkTargets(writing, gitDirectory, moves)
       await folder.announce()
-      await moveAll({ packed, janitor }, gitDirectory, moves)
+      try {
+        await moveAll({ packed, janitor, pending }, gitDirectory, moves)
+      } finally {
+        for (const { ref } of moves) writing.refs.forget(gitDirectory, ref)
+      }
       writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
       writing.touched(path)
     },
@@ -175,11 +183,16 @@ function refsAt(
 }
 
 function objectsAt(
-  { objects, trees }: Writing,
+  { objects, trees, pending }: Writing,
   gitDirectory: string,
 ): Pick<Writes, 'writeTree' | 'writeCommit' | 'writeChanges' | 'writeTag'> {
   const store = join(gitDirectory, 'objects')
   const read = (tree: string): Promise<readonly TreeLine[]> => trees.lines(gitDirectory, tree)
+  const keep = async (made: readonly NewObject[]): Promise<void> => {
+    const { durable } = await storeAhead(store, made)
+    pending.add(gitDirectory, durable)
+    trees.keep(gitDirectory, made)
+  }
   const drafted = async (base: string | undefined, changes: readonly Change[]): Promise<Drafted> => {
     const root = base === undefined ? undefined : await trees.root(gitDirectory, base)
     if (base !== undefined && root === undefined) throw new GitError('gone', `There is no commit ${base}`)
@@ -188,25 +201,25 @@ function objectsAt(
   return {
     writeTree: async (base, changes) => {
       const { tree, objects: made } = await drafted(base, changes)
-      await storeObjects(store, made)
+      await keep(made)
       return tree
     },
     writeCommit: async (commit) => {
       const object = await commitObject(commit)
-      await storeObjects(store, [object])
+      await keep([object])
       return object.id
     },
     writeChanges: async (base, changes, commit) => {
       const { tree, objects: made } = await drafted(base, changes)
       const object = await commitObject({ ...commit, tree })
-      await storeObjects(store, [...made, object])
+      await keep([...made, object])
       return { commit: object.id, tree }
     },
     writeTag: async (tag) => {
       const target = await objects.ask(gitDirectory, { command: 'info', object: tag.object })
       if (target === undefined) throw new GitError('gone', `There is no object ${tag.object}`)
       const object = await tagObject(tag, readType(target.type))
-      await storeObjects(store, [object])
+      await keep([object])
       return object.id
     },
   }
@@ -222,13 +235,13 @@ function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | '
 
 /** Refs point at objects that are there, and branches at commits. */
 async function checkTargets(
-  objects: Writing['objects'],
+  { objects, trees }: Writing,
   gitDirectory: string,
   moves: readonly RefMove[],
 ): Promise<void> {
   await Promise.all(
     moves.map(async ({ ref, to }) => {
-      if (to === undefined) return
+      if (to === undefined || trees.isKnownCommit(gitDirectory, to)) return
       const found = await objects.ask(gitDirectory, { command: 'info', object: to })
       const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
       if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)

@@ -29,9 +29,12 @@ export interface Visit {
   readonly ip: string
   /** The record to read in the same round trip as the token. */
   readonly along: { readonly kind: Along; readonly ref: string } | undefined
+  /** What opens the operation beside `api` and `read_api`. */
+  readonly scopes?: readonly string[]
 }
 export interface Visitor {
   readonly actor: Actor | null
+  readonly tokenId: number | null
   /** Whose token it is, when that is not the actor. */
   readonly owner?: Actor
   readonly along: unknown
@@ -96,6 +99,7 @@ type PathParams = Readonly<Record<string, string>>
 /** What happens here, in this order, happens to every request. `read` is the GET of the same path. */
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
+  const { scopes = [] } = op
   const alongOf = compileAlong(op)
   const enter = compileEntry(op)
   const represent = read && compileRepresent(read, around)
@@ -106,7 +110,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     const query = (request.query as { text: string }).text
     const sent = Object.assign(parseForm(query), request.body)
     const { method, headers, ip } = request
-    const visit = { method, headers, sent, ip, along: alongOf(path) }
+    const visit = { method, headers, sent, ip, along: alongOf(path), scopes }
     const visitor = await signIn(visit).catch(async (refusal: unknown) => {
       if (refusal instanceof Problem) reply.headers(await around.admit(null, ip))
       throw refusal
@@ -139,12 +143,13 @@ function compileKnock(
   op: NamedOperation,
   { instance, signIn }: Surroundings,
 ): (request: FastifyRequest) => Promise<void> {
+  const { scopes = [] } = op
   const alongOf = compileAlong(op)
   const first = compileGates(op.first ?? [])
   return async ({ params, query, method, headers, ip }) => {
     const path = params as PathParams
     const sent = parseForm((query as { text: string }).text)
-    const visit = { method, headers, sent, ip, along: alongOf(path) }
+    const visit = { method, headers, sent, ip, along: alongOf(path), scopes }
     const visitor = await signIn(visit)
     if (visitor.actor === null) throw unauthorized()
     await walk(first, contextOf(instance, visitor, visit), path)
@@ -177,6 +182,7 @@ type AnyContext = Context & Record<string, unknown>
 const contextOf = (instance: Instance, visitor: Visitor, { method, headers }: Visit): AnyContext =>
   Object.assign(Object.create(null) as object, instance, {
     actor: visitor.actor,
+    tokenId: visitor.tokenId,
     along: visitor.along,
     now: new Date(),
     method,
@@ -211,8 +217,9 @@ function compileRepresent(
     const visitor = await signIn({ ...visit, along: alongOf(path) })
     const ctx = contextOf({ ...instance, db }, visitor, visit)
     await enter(ctx, visit.sent, path)
-    const result = await op.handle(ctx as never)
-    if (result instanceof Answer) return undefined
+    const answer = await op.handle(ctx as never)
+    const result = answer instanceof Answer ? answer.body : answer
+    if (result === null) return undefined
     write ??= writer(op.name, op.returns, checkAnswers)
     return write(pageOptionsOf(op.returns) ? (result as { items: unknown }).items : result)
   }

@@ -16,6 +16,8 @@ export interface Actor {
 
 export interface Context extends Instance {
   readonly actor: Actor | null
+  /** The id of the token that was presented; null without one. */
+  readonly tokenId: number | null
   readonly now: Date
   /** As sent; a GET answers HEAD too. */
   readonly method: string
@@ -245,6 +247,8 @@ export interface Operation<
    * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends.
    */
   readonly moves?: 'refs'
+  /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
+  readonly scopes?: readonly string[]
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F
   readonly params?: TObject<Q>
@@ -267,6 +271,7 @@ export interface AnyOperation {
   readonly published?: true
   readonly takes?: number
   readonly moves?: 'refs'
+  readonly scopes?: readonly string[]
   readonly first?: Gates
   readonly params?: TObject
   readonly gates: Gates

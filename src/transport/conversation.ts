@@ -80,13 +80,19 @@ export function answerRefusal(error: unknown, request: FastifyRequest, reply: Fa
     .send(refusal.message)
 }
 
+const NOT_GIT = 'The request is not what git sends.'
+const BROKEN = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'Z_DATA_ERROR', 'Z_BUF_ERROR'])
+
 function refusalOf(error: unknown): GitRefusal | undefined {
   if (error instanceof GitRefusal) return error
   if (error instanceof Problem && error.status === 429)
     return new GitRefusal(429, 'Retry later', { ...error.headers })
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
     return new GitRefusal(404, 'A repository for this project does not exist yet.')
-  if (isGitError(error, 'refused')) return new GitRefusal(400, 'The request is not what git sends.')
+  if (isGitError(error, 'refused')) return new GitRefusal(400, NOT_GIT)
+  // Git ended before it had read everything, or without a word: it takes only what git would send.
+  if (error instanceof Error && 'code' in error && BROKEN.has(String(error.code)))
+    return new GitRefusal(400, NOT_GIT)
   if (isGitError(error, 'too_large')) return new GitRefusal(413, 'The request is larger than it may be.')
   if (isGitError(error, 'aborted')) return new GitRefusal(400, 'The request ended early.')
   if (error instanceof GitError)

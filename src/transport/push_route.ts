@@ -43,9 +43,8 @@ export async function receivePack(
     const answer = answerLater(
       { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes },
       body,
-      (error) => request.log.error({ err: error }, 'a push failed'),
+      { failed: (error) => request.log.error({ err: error }, 'a push failed'), end },
     )
-    answer.once('end', end).once('close', end)
     return reply.send(answer)
   } catch (error) {
     end()
@@ -54,7 +53,11 @@ export async function receivePack(
 }
 
 /** The answer as it comes to be. A client that has said everything is shown now and then that it was not forgotten. */
-function answerLater(push: Push, body: Readable, failed: (error: unknown) => void): Readable {
+function answerLater(
+  push: Push,
+  body: Readable,
+  { failed, end }: { failed: (error: unknown) => void; end: () => void },
+): Readable {
   const report = new PushReport(push.request.capabilities)
   const answer = new PassThrough()
   const beat = setInterval(() => {
@@ -66,11 +69,13 @@ function answerLater(push: Push, body: Readable, failed: (error: unknown) => voi
       const verdicts = push.request.commands.map(({ ref }) => ({ ref, refusal: 'internal server error' }))
       return report.end('internal server error', verdicts)
     })
-    .then((bytes) => {
-      clearInterval(beat)
-      return answer.end(bytes)
-    })
+    .then((bytes) => answer.end(bytes))
     .catch(() => undefined)
+    // Not when the client leaves: what it began goes on without it, and holds its place.
+    .finally(() => {
+      clearInterval(beat)
+      end()
+    })
   return answer
 }
 

@@ -16,6 +16,7 @@ import { judge, type Judged, type PushContext } from './push_policy.ts'
 const HEADS = 'refs/heads/'
 /** What git says of a ref that somebody else moved. */
 const OVERTAKEN = 'fetch first'
+const BATCH = 256
 const PACK_HEADER = 12
 /** What every ref of a push hears of which another was refused. */
 const DECLINED = 'pre-receive hook declined'
@@ -166,22 +167,33 @@ async function move(
     async () => {
       // To delete what is not there changes nothing, and is no fault.
       const moves = commands.filter(({ from, to }) => from !== undefined || to !== undefined)
-      const fault = await faultOf(() => repository.moveRefs(moves))
-      if (fault === undefined) return { result: commands.map(({ ref }) => ({ ref })), moves }
-      if (capabilities.has('atomic') || moves.length === 1)
-        return { result: commands.map(({ ref }) => ({ ref, refusal: fault })), moves: [] }
-      const moved: RefMove[] = []
-      const result: RefVerdict[] = []
-      for (const one of moves) {
-        const refusal = await faultOf(() => repository.moveRefs([one]))
-        if (refusal === undefined) moved.push(one)
-        result.push({ ref: one.ref, ...(refusal !== undefined && { refusal }) })
+      const atomic = capabilities.has('atomic')
+      const faults = new Map<string, string>()
+      for (const batch of atomic ? [moves] : inBatches(moves)) {
+        const fault = await faultOf(() => repository.moveRefs(batch))
+        if (fault === undefined) continue
+        for (const one of batch) {
+          const own = atomic ? fault : await faultOf(() => repository.moveRefs([one]))
+          if (own !== undefined) faults.set(one.ref, own)
+        }
       }
-      return { result, moves: moved }
+      return {
+        result: commands.map(({ ref }) => {
+          const refusal = faults.get(ref)
+          return refusal === undefined ? { ref } : { ref, refusal }
+        }),
+        moves: moves.filter(({ ref }) => !faults.has(ref)),
+      }
     },
     String(entry.actor.id),
   )
 }
+
+/** Each ref that is moved holds an open file until all of its batch are. */
+const inBatches = (moves: readonly RefMove[]): RefMove[][] =>
+  Array.from({ length: Math.ceil(moves.length / BATCH) }, (_, index) =>
+    moves.slice(index * BATCH, (index + 1) * BATCH),
+  )
 
 /** Why refs did not move, in git's words; undefined when they did. */
 async function faultOf(work: () => Promise<void>): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { GitRefusal } from '../access/git_access.ts'
 import type { GitProcess } from '../git/spawner_link.ts'
 
 interface RelayOptions {
@@ -14,24 +15,25 @@ interface RelayOptions {
  */
 export function relay(git: GitProcess, body: Readable, { gone, silenceMs }: RelayOptions): Readable {
   const { socket } = git
-  const stop = (): void => {
+  const stop = (error?: Error): void => {
     git.kill()
-    socket.destroy()
+    socket.destroy(error)
     body.destroy()
   }
+  const leave = (): void => stop()
   let moved = -1
   const watch = setInterval(() => {
     const now = socket.bytesRead + socket.bytesWritten
-    if (now === moved) stop()
+    if (now === moved) stop(new GitRefusal(408, 'The request came to a halt.'))
     moved = now
   }, silenceMs)
-  gone.addEventListener('abort', stop, { once: true })
+  gone.addEventListener('abort', leave, { once: true })
   if (gone.aborted) stop()
   // Git may end without having read everything; what is left is thrown away so that the client hears the answer.
   socket.once('end', () => socket.destroy())
   socket.once('close', () => {
     clearInterval(watch)
-    gone.removeEventListener('abort', stop)
+    gone.removeEventListener('abort', leave)
     body.unpipe(socket).resume()
   })
   body.once('error', stop)

@@ -41,8 +41,10 @@ const environment = (home: string): Record<string, string> => ({
 })
 
 /** Lets the world listen and gives a git to call it with. */
-export async function openGitClient(world: World): Promise<GitClient> {
-  const port = await listen(world.app)
+export const openGitClient = async (world: World): Promise<GitClient> => gitClientOf(await listen(world.app))
+
+/** A git to call the server at a port of this machine with. */
+export function gitClientOf(port: number): GitClient {
   const place = scratch()
   const run: GitClient['run'] = (directory, args, { env = {}, signal } = {}) =>
     new Promise((resolve) => {

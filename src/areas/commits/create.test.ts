@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertSound, files, openCode, post, stored, tip, type Code } from '../../../test/support/code.ts'
 import { gitLines, gitText } from '../../../test/support/git_fixtures.ts'
-import { rowOf } from '../../../test/support/rows.ts'
+import { freshenTokens, rowOf } from '../../../test/support/rows.ts'
 import type { Answered } from '../../../test/support/world.ts'
 
 let code: Code
@@ -311,4 +311,19 @@ test('a commit on one branch leaves every other ref where it was', async () => {
     [],
   )
   assert.ok(stored(directory).includes(sha))
+})
+
+test('a commit costs three statements, whatever it holds: who and what, the rules, the activity', async () => {
+  const { world, maintainer } = code
+  const { branch } = fresh()
+  await commit({ branch, start_branch: 'main', actions: [{ action: 'create', file_path: 'x', content: '' }] })
+  await freshenTokens(world, maintainer)
+  for (const count of [1, 40]) {
+    const actions = Array.from({ length: count }, (_, i) => ({
+      action: 'create',
+      file_path: `of-${count}/${i}`,
+      content: '',
+    }))
+    assert.equal((await world.statements(() => commit({ branch, actions }))).length, 3)
+  }
 })

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+
+/** The version of the published interface that this program follows: clients choose their calls by it. */
+export const INTERFACE_VERSION = '17.9.0'
+
+const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+/** This program's own version, where the interface has the name of a build. */
+export const REVISION = `guildhall-${program.version}`
