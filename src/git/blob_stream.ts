@@ -32,3 +32,26 @@ export async function digestBlob(
   digests.set(blob.id, digest)
   return digest
 }
+
+/** What goes into an archive: a commit by its full hash, or what is at one path of it, below the directory `prefix`. */
+export interface ArchiveQuery {
+  readonly commit: string
+  readonly path: string | undefined
+  /** ASCII letters, digits, `.`, `_`, `-`, and a slash at the end. */
+  readonly prefix: string
+  readonly format: 'tar' | 'tar.gz' | 'zip'
+}
+
+/** The bytes of an archive as git makes it. Throws like `Spawner.stream`, and TypeError for what could be an option. */
+export function streamArchive(
+  spawner: Spawner,
+  gitDirectory: string,
+  query: ArchiveQuery,
+): Promise<Readable> {
+  const { commit, path, prefix, format } = query
+  if (!isSha(commit) || !/^[\w.-]+\/$/.test(prefix)) throw new TypeError('An archive is made of a full hash')
+  const args = ['archive', `--format=${format}`, `--prefix=${prefix}`, commit]
+  // Behind the commit nothing is read as an option.
+  if (path !== undefined) args.push('--', path)
+  return spawner.stream(args, { gitDirectory, timeoutMs: patienceMs, lane: 'download' })
+}
