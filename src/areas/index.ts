@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as archive from './archive/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -32,6 +33,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   files,
   tree,
   blobs,
+  archive,
   compare,
   submodules,
   protected_branches: protectedBranches,

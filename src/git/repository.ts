@@ -2,7 +2,7 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
 import type { Readable } from 'node:stream'
-import { digestBlob, streamBlob } from './blob_stream.ts'
+import { digestBlob, streamArchive, streamBlob, type ArchiveQuery } from './blob_stream.ts'
 import type { ObjectAnswer, ObjectQuestion } from './cat_file.ts'
 import { parseCommit, type Commit } from './commit.ts'
 import type { DiffQuestion, Stats } from './diff_tree.ts'
@@ -49,6 +49,8 @@ export interface Repository extends Reach, Writes {
   patch(from: string | undefined, to: string): Promise<Patch>
   /** The bytes of the file with this full hash as they come. Throws GitError when git fails. */
   streamBlob(id: string): Promise<Readable>
+  /** The bytes of an archive as they come. Throws GitError when git fails. */
+  streamArchive(query: ArchiveQuery): Promise<Readable>
   /** The SHA-256 of a file's bytes, in hexadecimal. */
   digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
@@ -88,6 +90,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
+    streamArchive: (query) => streamArchive(room.spawner, gitDirectory, query),
     digestBlob: (blob) => digestBlob(room, gitDirectory, blob),
     log: (query) => room.walks.page(gitDirectory, query),
     ...reachAt(room.walkTools, gitDirectory),

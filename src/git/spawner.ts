@@ -30,7 +30,7 @@ export interface RunOptions {
   maxBytes?: number
   signal?: AbortSignal
   /** `slow` commands have places of their own, so that an import cannot starve reads. */
-  lane?: 'quick' | 'slow'
+  lane?: 'quick' | 'slow' | 'download'
   environment?: Readonly<Record<string, string>>
   onProgress?: (line: string) => void
 }
@@ -45,6 +45,7 @@ export interface OpenOptions {
 }
 
 const defaultTimeoutMs = 30_000
+const downloadWidth = 16
 const defaultMaxBytes = 64 * 1024 * 1024
 const queueLength = 2_000
 const queueWaitMs = 30_000
@@ -55,7 +56,7 @@ const overdueMs = 10_000
 export class Spawner {
   readonly #options: SpawnerOptions
   readonly #link: SpawnerLink
-  readonly #lanes: Readonly<Record<'quick' | 'slow', Lane>>
+  readonly #lanes: Readonly<Record<'quick' | 'slow' | 'download', Lane>>
 
   constructor(options: SpawnerOptions) {
     this.#options = options
@@ -64,6 +65,8 @@ export class Spawner {
     this.#lanes = {
       quick: new Lane({ ...limits, width: options.width }),
       slow: new Lane({ ...limits, width: options.slowWidth }),
+      // A reader may be slow, and holds up other readers only.
+      download: new Lane({ ...limits, width: downloadWidth }),
     }
   }
 
@@ -93,8 +96,8 @@ export class Spawner {
 
   /**
    * Runs one command whose stdout is read as it comes, within `timeoutMs` (default 30,000) and on a place of its lane
-   * (`quick` for readers of our own, `download` for any other) until the reader is done. Destroying the stream ends git; a git that fails destroys the stream with GitError.
-   * Throws GitError `busy`, `spawn`, `gone`, `closed`.
+   * (`quick` for readers of our own, `download` for any other) until the reader is done. Destroying the stream ends git;
+   * a git that fails destroys the stream with GitError. Throws GitError `busy`, `spawn`, `gone`, `closed`.
    */
   async stream(
     args: readonly string[],

@@ -1,7 +1,7 @@
 /* The unmodified client @gitbeaker/rest on what a repository holds, against the real program. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { gitLines, gitText } from '../support/git_fixtures.ts'
+import { gitBytes, gitLines, gitText } from '../support/git_fixtures.ts'
 import { errorOf, openHarbour, type Harbour } from '../support/harbour.ts'
 
 let harbour: Harbour
@@ -122,6 +122,14 @@ test('it walks the whole tree by links, and reads files by their hashes', async 
   assert.equal(Buffer.from(blob.content, 'base64').toString().replace(/\n$/, ''), content)
   const raw = await Repositories.showBlobRaw(PROJECT, file.id)
   assert.equal(raw.size, blob.size)
+})
+
+test('it fetches an archive', async () => {
+  const { source, as } = harbour
+  const archive = await as('owner').Repositories.showArchive(PROJECT, { fileType: 'tar', sha: 'main' })
+  const sha = tipOf('main')
+  const args = ['archive', '--format=tar', `--prefix=gateway.x-main-${sha}/`, sha]
+  assert.deepEqual(Buffer.from(await archive.arrayBuffer()), gitBytes(source, args))
 })
 
 test('it compares, and finds where two parted', async () => {

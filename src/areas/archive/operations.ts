@@ -1,0 +1,46 @@
+import { Type as t } from 'typebox'
+import { code } from '../../access/code_gates.ts'
+import { Download, bytes } from '../../http/download.ts'
+import { operation } from '../../http/operation.ts'
+import { notFound } from '../../http/problems.ts'
+import { oneOf } from '../../http/schema.ts'
+
+/** What git makes an archive of, by the published names of formats. */
+const FORMATS = { 'tar.gz': 'tar.gz', tgz: 'tar.gz', tar: 'tar', zip: 'zip' } as const
+const NAMES = ['tar.gz', 'tgz', 'tar', 'zip'] as const
+
+const noFile = (): ReturnType<typeof notFound> => notFound('File')
+
+export const getArchive = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/archive.:format',
+  summary: 'Get all files, or those of one directory, in one',
+  published: true,
+  first: code,
+  params: t.Object({
+    format: oneOf(NAMES),
+    sha: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),
+    path: t.Optional(t.String({ description: 'Only what is below this directory' })),
+  }),
+  gates: [],
+  handle: async ({ repository, project, params }) => {
+    const { format, path = '' } = params
+    const rev = params.sha || project.default_branch || 'HEAD'
+    const sha = await repository.resolve(rev)
+    const commit = sha === undefined ? undefined : await repository.commit(sha)
+    const entry = path === '' ? undefined : commit && (await repository.entry(commit.tree, path))
+    if (commit === undefined || (path !== '' && entry === undefined)) throw noFile()
+    const parts = [project.path, rev, commit.id, ...(entry ? [entry.path] : [])]
+    const name = parts.map((part) => part.replaceAll(/[^\w.-]+/g, '-')).join('-')
+    const wanted = { commit: commit.id, path: entry?.path, prefix: `${name}/`, format: FORMATS[format] }
+    return new Download(
+      {
+        'content-type': 'application/octet-stream',
+        'content-disposition': `attachment; filename="${name}.${format}"`,
+      },
+      () => repository.streamArchive(wanted),
+    )
+  },
+  returns: bytes(),
+  refuses: [noFile],
+})
