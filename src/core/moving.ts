@@ -39,60 +39,75 @@ interface Entry {
 }
 
 /** Keeps marks as empty files in `directory`, which it makes. */
-export function openMoving(directory: string): Moving {
-  const nonce = randomBytes(6).toString('hex')
-  const entries = new Map<string, Entry>()
+export const openMoving = (directory: string): Moving => new Marks(directory)
+
+class Marks implements Moving {
+  readonly #directory: string
+  readonly #nonce = randomBytes(6).toString('hex')
+  readonly #entries = new Map<string, Entry>()
   /** Those that take no more moves, and wait for theirs to end. */
-  let closed: Entry[] = []
-  let round = 0
-  const entryOf = (projectId: number, first: boolean): Entry => {
+  #closed: Entry[] = []
+  #round = 0
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  async begin(projectId: number, first: boolean): Promise<(heard: boolean) => Promise<void>> {
+    const entry = this.#entryOf(projectId, first)
+    entry.underWay += 1
+    let over = false
+    const end = async (heard: boolean): Promise<void> => {
+      if (over) return
+      over = true
+      entry.underWay -= 1
+      entry.unheard ||= !heard
+      if (first && !entry.unheard && entry.underWay === 0) await this.#drop(entry)
+    }
+    try {
+      await entry.durable
+      return end
+    } catch (error) {
+      await end(false)
+      throw error
+    }
+  }
+
+  take(): Mark[] {
+    const all = [...this.#closed, ...this.#entries.values()]
+    this.#entries.clear()
+    this.#closed = all.filter(({ underWay }) => underWay > 0)
+    return all.filter(({ underWay }) => underWay === 0).map(({ mark }) => mark)
+  }
+
+  async others(): Promise<Mark[]> {
+    const names = await readdir(this.#directory).catch(() => [])
+    const marks = await Promise.all(names.map((name) => readMark(this.#directory, name)))
+    const mine = new Set([...this.#closed, ...this.#entries.values()].map(({ mark }) => mark.file))
+    return marks.filter((mark) => mark !== undefined).filter(({ file }) => !mine.has(file))
+  }
+
+  remove({ file }: Mark): Promise<void> {
+    return rm(file, { force: true })
+  }
+
+  #entryOf(projectId: number, first: boolean): Entry {
     const key = `${projectId}.${first ? 'first' : 'any'}`
-    const known = entries.get(key)
+    const known = this.#entries.get(key)
     if (known !== undefined) return known
-    const file = join(directory, `${key}.${nonce}.${(round += 1)}`)
+    const file = join(this.#directory, `${key}.${this.#nonce}.${(this.#round += 1)}`)
     const mark = { file, projectId, first, since: new Date() }
-    const entry = { mark, durable: writeMark(directory, file), underWay: 0, unheard: false }
-    entries.set(key, entry)
+    const entry = { mark, durable: writeMark(this.#directory, file), underWay: 0, unheard: false }
+    this.#entries.set(key, entry)
     // One that could not be written is no mark.
-    entry.durable.catch(() => entries.delete(key))
+    entry.durable.catch(() => this.#entries.delete(key))
     return entry
   }
-  const drop = async (entry: Entry): Promise<void> => {
-    for (const [key, one] of entries) if (one === entry) entries.delete(key)
-    closed = closed.filter((one) => one !== entry)
-    await rm(entry.mark.file, { force: true })
-  }
-  return {
-    begin: async (projectId, first) => {
-      const entry = entryOf(projectId, first)
-      entry.underWay += 1
-      let over = false
-      const end = async (heard: boolean): Promise<void> => {
-        if (over) return
-        over = true
-        entry.underWay -= 1
-        entry.unheard ||= !heard
-        if (first && !entry.unheard && entry.underWay === 0) await drop(entry)
-      }
-      await entry.durable.catch(async (error: unknown) => {
-        await end(false)
-        throw error
-      })
-      return end
-    },
-    take: () => {
-      const over = [...closed, ...entries.values()]
-      entries.clear()
-      closed = over.filter(({ underWay }) => underWay > 0)
-      return over.filter(({ underWay }) => underWay === 0).map(({ mark }) => mark)
-    },
-    others: async () => {
-      const names = await readdir(directory).catch(() => [])
-      const marks = await Promise.all(names.map((name) => readMark(directory, name)))
-      const mine = new Set([...closed, ...entries.values()].map(({ mark }) => mark.file))
-      return marks.filter((mark) => mark !== undefined).filter(({ file }) => !mine.has(file))
-    },
-    remove: ({ file }) => rm(file, { force: true }),
+
+  #drop(entry: Entry): Promise<void> {
+    for (const [key, one] of this.#entries) if (one === entry) this.#entries.delete(key)
+    this.#closed = this.#closed.filter((one) => one !== entry)
+    return this.remove(entry.mark)
   }
 }
 

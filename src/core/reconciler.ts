@@ -60,7 +60,9 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     await run(() => tools.moving.take(), true)
     await run(() => tools.moving.others(), false)
   }
-  const clock = setInterval(() => (current = current.then(round)), ROUND)
+  const clock = setInterval(() => {
+    current = current.then(round)
+  }, ROUND)
   clock.unref()
   return {
     stop: async () => {

@@ -56,11 +56,15 @@ export async function applyChanges(
   changes: readonly Change[],
   read: (tree: string) => Promise<readonly TreeLine[]>,
 ): Promise<Drafted> {
-  const steps = changes.map(stepOf)
+  const rest = breather()
+  const steps: Step[] = []
+  for (const [index, change] of changes.entries()) {
+    steps.push(stepOf(change, index))
+    await rest()
+  }
   const draft = await Draft.from(base, read)
   if (steps.length > 1)
     await draft.preload(steps.flatMap(({ path, from }) => [path, ...(from ? [from] : [])]))
-  const rest = breather()
   for (const [index, step] of steps.entries()) {
     const fault = await apply(draft, step)
     if (fault !== undefined) throw new ChangeRefused(fault, step.change.path, index)

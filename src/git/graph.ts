@@ -55,12 +55,7 @@ export class Graph implements Tables {
     this.octopus = tables.octopus
     this.authorOf = new Int32Array(tables.first.length)
     this.authors = earlier?.authors ?? new AuthorTexts()
-    const other = layers.find((layer, index) => layer !== earlier?.layers[index])
-    for (const [position, count] of earlier?.counted ?? []) {
-      const here = this.find(earlier?.sha(position) ?? '')
-      if (here !== -1) this.counted.set(here, count)
-    }
-    if (earlier !== undefined) this.authorOf.set(earlier.authorOf.subarray(0, other?.base ?? this.filed))
+    if (earlier !== undefined) this.#takeOver(earlier)
   }
 
   /** How many commits are known. */
@@ -160,6 +155,16 @@ export class Graph implements Tables {
         this.level[commit] = 1 + Math.max(0, ...parents.map((parent) => this.level[parent] ?? 0))
         commits.pop()
       }
+    }
+  }
+
+  #takeOver(earlier: Graph): void {
+    const other = this.layers.find((layer, index) => layer !== earlier.layers[index])
+    const common = other?.base ?? this.filed
+    this.authorOf.set(earlier.authorOf.subarray(0, common))
+    for (const [position, count] of earlier.counted) {
+      const here = position < common ? position : this.find(earlier.sha(position))
+      if (here !== -1) this.counted.set(here, count)
     }
   }
 

@@ -4,7 +4,8 @@ import { Scratch } from './scratch.ts'
 import { Slice } from './slice.ts'
 
 const stride = 512
-const maxCounted = 20_000
+const maxCounted = 5_000
+const worthNoting = 64
 const checkEvery = 1_024
 /** How many times the whole history the search for differences may cost before it is given up. */
 const patience = 4
@@ -23,7 +24,7 @@ export async function countReachable(graph: Graph, commit: number, firstParent: 
     if (more === undefined) return countAll(graph, commit)
     count += more
     below = above
-    if (graph.counted.size < maxCounted) graph.counted.set(above, count)
+    if (more >= worthNoting && graph.counted.size < maxCounted) graph.counted.set(above, count)
   }
   return count
 }

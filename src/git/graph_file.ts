@@ -2,7 +2,7 @@ import { bloomOf, type BloomFilters } from './graph_bloom.ts'
 
 /** One commit-graph file, checked to be read within its bounds. Positions inside are `0 … count - 1`, in order of hash. */
 export interface Layer {
-  /** What tells this file from any other that could take its place. */
+  /** The checksum of the file: of one name, files are the same. */
   readonly name: string
   readonly bytes: Buffer
   readonly count: number

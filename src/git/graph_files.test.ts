@@ -13,6 +13,7 @@ import {
 } from '../../test/support/git_fixtures.ts'
 import { bloomKeys } from './graph_bloom.ts'
 import { readLayer } from './graph_file.ts'
+import { loadGraph } from './graph_load.ts'
 import { isGitError } from './errors.ts'
 
 const root = scratch()
@@ -107,6 +108,21 @@ void test('damaged files never end or hold the server: the answer is right, or g
   }
   // What lies about hashes or parents without contradicting itself is believed, as git does.
   assert.ok(outcomes.right > 40 && outcomes.other < 60, JSON.stringify(outcomes))
+})
+
+void test('of a file that has become the lowest of a chain nothing is read again', async () => {
+  const directory = repositoryAt('chained.git', 60, 14)
+  gitText(directory, write)
+  const alone = await loadGraph(directory, undefined, 1e9)
+  const next = gitText(directory, ['commit-tree', 'main^{tree}', '-p', 'main', '-m', 'x'])
+  gitText(directory, ['update-ref', 'refs/heads/main', next])
+  gitText(directory, [...write, '--split'])
+  const chained = await loadGraph(directory, alone, 1e9)
+  assert.ok(alone !== undefined && chained !== undefined)
+  assert.deepEqual([alone.layers.length, chained.layers.length, alone.find(next)], [1, 2, -1])
+  assert.equal(chained.layers[0], alone.layers[0])
+  assert.equal(chained.sha(chained.find(next)), next)
+  assert.equal(await loadGraph(directory, chained, 1e9), chained)
 })
 
 void test('a file whose parents go in circles or upwards is not used', async () => {

@@ -1,7 +1,7 @@
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from './graph_decode.ts'
-import { readLayer, type Layer } from './graph_file.ts'
+import { idBytes, readLayer, type Layer } from './graph_file.ts'
 import { Graph } from './graph.ts'
 
 const single = 'objects/info/commit-graph'
@@ -65,7 +65,7 @@ interface LayerName {
 }
 
 async function layerNames(gitDirectory: string): Promise<LayerName[] | undefined> {
-  const alone = await identity(join(gitDirectory, single))
+  const alone = await checksumOf(join(gitDirectory, single))
   // As in git, the single file goes before a chain.
   if (alone !== undefined) return [{ name: alone, path: single }]
   const text = await readText(join(gitDirectory, chain))
@@ -74,10 +74,19 @@ async function layerNames(gitDirectory: string): Promise<LayerName[] | undefined
   return hashes.map((hash) => ({ name: hash, path: `objects/info/commit-graphs/graph-${hash}.graph` }))
 }
 
-/** What changes whenever the file is written anew: git always renames a new file into place. */
-async function identity(file: string): Promise<string | undefined> {
-  const found = await stat(file, { bigint: true }).catch(() => undefined)
-  return found?.isFile() === true ? `${found.ino}-${found.size}-${found.mtimeNs}` : undefined
+/** The checksum at the file's end, by which git calls it when it makes it the lowest of a chain. */
+async function checksumOf(file: string): Promise<string | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined)
+  if (handle === undefined) return undefined
+  try {
+    const found = await handle.stat()
+    const sum = Buffer.alloc(idBytes)
+    if (!found.isFile() || found.size < idBytes) return ''
+    await handle.read(sum, 0, idBytes, found.size - idBytes)
+    return sum.toString('hex')
+  } finally {
+    await handle.close()
+  }
 }
 
 async function sizeOf(file: string): Promise<number> {

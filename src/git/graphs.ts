@@ -28,6 +28,7 @@ const maxNew = 4_000
 const maxFar = 1_000
 const abreast = 64
 const againAfterMs = 1_000
+const repairedAfterMs = 30_000
 
 /** The graphs of the repositories in use, the least recently used dropped when all have more than `maxBytes`. */
 export class Graphs {
@@ -59,6 +60,8 @@ export class Graphs {
    */
   async with(gitDirectory: string, shas: readonly string[]): Promise<Found | undefined> {
     let known = await this.#current(gitDirectory)
+    // A damaged file may have been replaced since.
+    if (known.graph === undefined) known.isStale = performance.now() - known.loadedAt > repairedAfterMs
     if (known.graph === undefined) return undefined
     let positions = await findAll(known.graph, shas)
     if (!positions.includes(-1)) return { graph: known.graph, positions }

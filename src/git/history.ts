@@ -24,7 +24,7 @@ export interface Selection {
 }
 
 const firstBatch = 64
-const largestBatch = 2_048
+const largestBatch = 512
 const maxPathBytes = 2_000
 
 /** True when `select` over this graph gives what git would, and not slower. */

@@ -15,6 +15,7 @@ import {
 } from './durable.ts'
 import { GitError } from './errors.ts'
 import { compress, readType, type NewObject, type ObjectType } from './objects.ts'
+import { breather } from './turns.ts'
 
 /** Objects up to this many are stored as a file each, more as one pack. */
 const looseObjects = 10
@@ -206,6 +207,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0')
   header.writeUInt32BE(objects.length, 8)
   put(header)
+  const rest = breather()
   for (const { id, type, body } of objects) {
     const [head, compressed] = [entryHead(type, body.length), await compress(body)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
@@ -213,6 +215,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
     put(head)
     put(compressed)
     if (waiting > 1024 * 1024) await flush()
+    await rest()
   }
   const trailer = hash.digest()
   unwritten.push(trailer)

@@ -28,6 +28,7 @@ const lockWaitMs = 3_000
 const askJanitorMs = 500
 const retryMs = 10
 const directoryAttempts = 5
+const filledAtOnce = 100
 
 /** Throws TypeError unless every move is one of a full ref name between full hashes, and each ref is named once. */
 export function checkMoves(moves: readonly RefMove[]): void {
@@ -56,15 +57,23 @@ export async function moveAll(
   moves: readonly RefMove[],
 ): Promise<void> {
   const held: Held[] = []
+  const filling: Promise<void>[] = []
   try {
     for (const move of moves.toSorted((a, b) => (a.ref < b.ref ? -1 : 1))) {
-      held.push(await take(moving, gitDirectory, move))
+      const each = await take(moving, gitDirectory, move)
+      held.push(each)
+      const filled = fill(each)
+      // Awaited below; until then a failure must not count as nobody's.
+      filled.catch(() => undefined)
+      filling.push(filled)
       await compare(moving, gitDirectory, move)
+      // A push may bring thousands, and each that is being filled is an open file.
+      if (filling.length % filledAtOnce === 0) await Promise.all(filling)
     }
-    await Promise.all([...held.map(fill), moving.pending.settle(gitDirectory)])
+    await Promise.all([...filling, moving.pending.settle(gitDirectory)])
     await commit(moving, gitDirectory, held)
   } finally {
-    for (const { file } of held) closeSync(file)
+    await Promise.allSettled(filling)
     // One that was renamed may meanwhile have been made anew by somebody else.
     const left = held.filter(({ placed }) => !placed)
     await Promise.all(left.map(({ lock }) => unlink(lock).catch(() => undefined)))
@@ -139,9 +148,13 @@ async function clearDirectory(directory: string): Promise<boolean> {
 }
 
 async function fill({ move, file }: Held): Promise<void> {
-  if (move.to === undefined) return
-  await writeAll(file, `${move.to}\n`)
-  await syncFile(file)
+  try {
+    if (move.to === undefined) return
+    await writeAll(file, `${move.to}\n`)
+    await syncFile(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 async function commit(

@@ -33,6 +33,14 @@ export class RefReader {
     return branch === undefined ? undefined : this.read(gitDirectory, branch)
   }
 
+  /**
+   * Drops what is remembered of one ref. Where clocks of files tick slowly, one that moved twice within a tick can look
+   * as it did before; so whoever moves it says so.
+   */
+  forget(gitDirectory: string, name: string): void {
+    this.#known.delete(join(gitDirectory, name))
+  }
+
   async #text(path: string): Promise<string | undefined> {
     try {
       const stamp = stampOf(path)

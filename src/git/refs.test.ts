@@ -143,6 +143,21 @@ void test('of several moves all happen or none', async () => {
   assert.equal(await repository.ref(gone.ref), undefined)
 })
 
+void test('hundreds of refs move together or not at all', async () => {
+  const moves = Array.from({ length: 350 }, (_, number) => ({
+    ref: `refs/heads/hundreds/${number}`,
+    from: undefined,
+    to: number % 2 === 0 ? first : second,
+  }))
+  const last = { ref: 'refs/heads/main', from: third, to: first }
+  await expectRefusal([...moves, last], 'moved')
+  assert.deepEqual(await repository.refs('refs/heads/hundreds/'), [])
+  await repository.moveRefs(moves)
+  assert.equal((await repository.refs('refs/heads/hundreds/')).length, 350)
+  await repository.moveRefs(moves.map(({ ref, to }) => ({ ref, from: to, to: undefined })))
+  assert.equal(existsSync(join(directory, 'refs/heads/hundreds')), false)
+})
+
 void test('a ref that is elsewhere, there already or gone stays as it is', async () => {
   const main = await repository.ref('refs/heads/main')
   await expectRefusal([{ ref: 'refs/heads/main', from: first === main ? second : first, to: third }], 'moved')

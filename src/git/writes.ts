@@ -171,7 +171,11 @@ function refsAt(
       checkMoves(moves)
       await checkTargets(writing, gitDirectory, moves)
       await folder.announce()
-      await moveAll({ packed, janitor, pending }, gitDirectory, moves)
+      try {
+        await moveAll({ packed, janitor, pending }, gitDirectory, moves)
+      } finally {
+        for (const { ref } of moves) writing.refs.forget(gitDirectory, ref)
+      }
       writing.moves.set(path, (writing.moves.get(path) ?? 0) + moves.length)
       writing.touched(path)
     },

@@ -114,6 +114,19 @@ test('a large body of somebody unknown is not read', async () => {
   assert.equal(answer.headers.connection, 'close')
 })
 
+test('a large body that is compressed is not read', async () => {
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip', 'x-known': 'yes' },
+    payload: Buffer.alloc(2 * MB),
+  })
+  assert.deepEqual(
+    [answer.statusCode, answer.json()],
+    [415, { error: 'Compressed request bodies are not supported.' }],
+  )
+})
+
 test('broken JSON is refused, in what stays in memory and in what goes to disk', async () => {
   const long = 'x'.repeat(2 * MB)
   const broken = [`{"a":"${long}"`, `{"content":"${long}}`, `{"content":"${long}\n"}`]

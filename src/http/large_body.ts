@@ -5,7 +5,7 @@ import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Instance } from '../instance.ts'
 import { LongText, type LongTexts } from './long_text.ts'
-import { Problem, badBody, bodyTooLarge, tooManyLargeBodies } from './problems.ts'
+import { Problem, badBody, bodyTooLarge, tooManyLargeBodies, unsupportedEncoding } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,6 +46,7 @@ export function largeBody(
       if (declared <= SMALL) return payload
       try {
         if (Number.isFinite(declared) && declared > limit) throw bodyTooLarge()
+        if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
         await knock(request)
         admit(reply, declared)
         return await takeApart(request, reply, payload, config.dataDir)
@@ -115,7 +116,7 @@ class Sieve extends Transform {
   #start: number | undefined
   #written = 0
   #toWrite: Buffer[] = []
-  #writes: Promise<unknown> = Promise.resolve()
+  #writes = Promise.resolve()
 
   constructor(file: FileHandle | undefined) {
     super()
@@ -124,8 +125,8 @@ class Sieve extends Transform {
   }
 
   /** Resolves when nothing is being written any more. */
-  settled(): Promise<unknown> {
-    return this.#writes.catch(() => {})
+  settled(): Promise<void> {
+    return this.#writes
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
@@ -135,13 +136,22 @@ class Sieve extends Transform {
       else this.#sift(chunk, this.#file)
       if (this.#kept + this.#heldBytes > KEPT) throw bodyTooLarge()
     } catch (error) {
-      return done(error as Error)
+      done(error as Error)
+      return
     }
-    if (this.#file === undefined || this.#toWrite.length === 0) return done()
+    if (this.#file === undefined || this.#toWrite.length === 0) done()
+    else this.#writes = this.#store(this.#file, done)
+  }
+
+  async #store(file: FileHandle, done: TransformCallback): Promise<void> {
     const bytes = Buffer.concat(this.#toWrite)
     this.#toWrite = []
-    this.#writes = this.#file.write(bytes, 0, bytes.length, this.#written - bytes.length)
-    this.#writes.then(() => done(), done)
+    try {
+      await file.write(bytes, 0, bytes.length, this.#written - bytes.length)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
   }
 
   #keep(bytes: Buffer): void {

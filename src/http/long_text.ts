@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as turn } from 'node:timers/promises'
 import { badBody } from './problems.ts'
 
 /** A text of a JSON body that lies on disk as it was sent; it can be read until the request is answered. */
@@ -47,17 +48,28 @@ const SIMPLE = new Map([
   [0x74, 9],
 ])
 
-/** Resolves the escapes of a JSON text in place: what comes out is never longer. Control characters were refused as they came. */
-function unescaped(bytes: Buffer): Buffer {
-  let end = bytes.indexOf(BACKSLASH)
-  if (end === -1) return checked(bytes)
-  for (let at = end; at < bytes.length;) {
-    if (bytes[at] !== BACKSLASH) {
-      const next = bytes.indexOf(BACKSLASH, at)
-      const stop = next === -1 ? bytes.length : next
-      bytes.copyWithin(end, at, stop)
-      end += stop - at
-      at = stop
+/** Bytes that are gone through at a time, so that others get their turn. */
+const BREATH = 1024 * 1024
+
+/**
+ * Resolves the escapes of a JSON text in place: what comes out is never longer. Control characters were refused as they
+ * came.
+ */
+async function unescaped(bytes: Buffer): Promise<Buffer> {
+  const first = bytes.indexOf(BACKSLASH)
+  if (first === -1) return checked(bytes)
+  let end = first
+  let rested = first
+  for (let at = first; at < bytes.length;) {
+    if (at - rested > BREATH) {
+      await turn()
+      rested = at
+    }
+    const byte = bytes[at] ?? 0
+    if (byte !== BACKSLASH) {
+      bytes[end] = byte
+      end += 1
+      at += 1
       continue
     }
     const kind = bytes[at + 1] ?? 0

@@ -39,7 +39,6 @@ export const needs = (
 ): Record<string, unknown> => ({
   needs: { by, when },
   allOf: Object.entries(when).map(([value, required]) => ({
-    if: { properties: { [by]: { const: value } } },
-    then: { required },
+    anyOf: [{ properties: { [by]: { not: { const: value } } } }, { required }],
   })),
 })

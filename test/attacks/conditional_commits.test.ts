@@ -31,7 +31,7 @@ test('GEN-37: of many who write a file on the same condition one succeeds, and n
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, i) => write(`round ${round} of ${i}`, tag)),
     )
-    const statuses = answers.map(({ status }) => status).toSorted()
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
     assert.deepEqual(statuses, [200, 412, 412, 412, 412, 412])
     for (const { status, body } of answers)
       if (status === 412) assert.deepEqual(body, { message: '412 Precondition Failed' })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { Gitlab } from '@gitbeaker/rest'
+import type { Gitlab } from '@gitbeaker/rest'
 import { gitText, scratch } from '../support/git_fixtures.ts'
 import { errorOf, openHarbour, type Harbour } from '../support/harbour.ts'
 import { writeSmallHistory, type SmallHistory } from '../support/small_history.ts'
@@ -89,17 +89,16 @@ test('it tells the references and the place of a commit', async () => {
     { type: 'tag', name: 'v2.0' },
   ])
   assert.deepEqual(await Commits.showSequence(id, history.sha.empty), { count: 7 })
-  assert.deepEqual(
-    loose(await Commits.showSequence(id, history.sha.empty, { firstParent: true } as object)),
-    { count: 5 },
-  )
+  assert.deepEqual(loose(await Commits.showSequence(id, history.sha.empty, { firstParent: true })), {
+    count: 5,
+  })
 })
 
 test('it picks and reverts, tries both, and shows why not', async () => {
   const { Commits } = harbour.as('owner')
   await Commits.create(id, 'behind', 'Start', [{ action: 'create', filePath: 'x', content: '' }], {
     startSha: history.sha.root,
-  } as object)
+  })
   assert.deepEqual(loose(await Commits.cherryPick(id, history.sha.docs, 'behind', { dryRun: true })), {
     dry_run: 'success',
   })
