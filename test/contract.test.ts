@@ -94,7 +94,7 @@ test('operations beside the table are marked as published, and all of them are s
 test('operation names are unique and start with a verb', () => {
   const names = operations.map((operation) => operation.name)
   assert.equal(new Set(names).size, names.length)
-  const verbs = /^(list|get|create|update|delete|subscribe|unsubscribe|check|cherryPick|revert)[A-Z]/
+  const verbs = /^(list|get|create|update|delete|subscribe|unsubscribe|check|cherryPick|revert|revoke)[A-Z]/
   assert.deepEqual(
     names.filter((name) => !verbs.test(name)),
     [],
