@@ -134,8 +134,11 @@ async function check(
     await hearOut(pack)
     return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })
   }
-  if (!(await quarantine.isConnected(wanted))) return refuseAll(commands, () => 'missing necessary objects')
-  return checkForce(quarantine, judged)
+  const [connected, forced] = await Promise.all([
+    quarantine.isConnected(wanted),
+    checkForce(quarantine, judged),
+  ])
+  return connected ? forced : refuseAll(commands, () => 'missing necessary objects')
 }
 
 async function checkForce(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Project } from '../../src/db/schema.ts'
@@ -9,7 +10,10 @@ import { openGitClient, type GitClient, type Ran } from '../support/git_client.t
 import { gitLines, gitText, scratch, writeHistory } from '../support/git_fixtures.ts'
 import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
+import { request } from '../support/wire.ts'
 import { openWorld, type World } from '../support/world.ts'
+
+const MB = 1024 * 1024
 
 // The real git clones and fetches.
 
@@ -207,24 +211,59 @@ test('refs that are not branches or tags are neither shown nor given', async () 
   assert.notEqual(code, 0, told)
 })
 
-test('a clone that is broken off leaves no process behind', async () => {
+/** A public project with one file of 40 MB that cannot be compressed, and how many processes serve it. */
+async function makeBig(): Promise<{ big: Project; tip: string; atWork: () => number }> {
   const big = await world.make.project({ visibility: 'public', repository: 'empty' })
   const directory = directoryOf(big)
-  const blob = gitText(directory, ['hash-object', '-w', '--stdin'], randomBytes(40 * 1024 * 1024))
+  const blob = gitText(directory, ['hash-object', '-w', '--stdin'], randomBytes(40 * MB))
   const tree = gitText(directory, ['mktree'], `100644 blob ${blob}\tnoise\n`)
-  gitText(directory, ['update-ref', 'refs/heads/main', gitText(directory, ['commit-tree', '-m', 'x', tree])])
-  const alive = (): number =>
+  const tip = gitText(directory, ['commit-tree', '-m', 'x', tree])
+  gitText(directory, ['update-ref', 'refs/heads/main', tip])
+  const atWork = (): number =>
     execFileSync('ps', ['-eo', 'args='])
       .toString()
       .split('\n')
       .filter((line) => line.includes(directory) && line.includes('upload-pack')).length
+  return { big, tip, atWork }
+}
+
+test('a clone that is broken off leaves no process behind', async () => {
+  const { big, atWork } = await makeBig()
   const abort = new AbortController()
   const cloning = client.run(client.place, ['clone', '--quiet', client.url(big.full_path), fresh()], {
     signal: abort.signal,
   })
-  while (alive() === 0) await sleep(5)
+  while (atWork() === 0) await sleep(5)
   abort.abort()
   await cloning
-  while (alive() > 0) await sleep(20)
+  while (atWork() > 0) await sleep(20)
   assert.equal((await clone(client.url(project.full_path))).code, 0)
+})
+
+test('a client that reads nothing holds git back, and no memory is spent on what it does not take', async () => {
+  const { big, tip, atWork } = await makeBig()
+  const body = [
+    '0011command=fetch',
+    '0001',
+    '000fno-progress',
+    `0032want ${tip}\n`,
+    '0009done\n',
+    '0000',
+  ].join('')
+  const head = {
+    'Content-Type': 'application/x-git-upload-pack-request',
+    'Git-Protocol': 'version=2',
+    'Content-Length': String(body.length),
+  }
+  const before = process.memoryUsage().arrayBuffers
+  const socket = connect(client.port, '127.0.0.1')
+  socket.pause()
+  socket.write(request(`POST /${big.full_path}.git/git-upload-pack`, head, body))
+  while (atWork() === 0) await sleep(5)
+  await sleep(1_500)
+  assert.ok(atWork() > 0, 'git waits')
+  const spent = process.memoryUsage().arrayBuffers - before
+  assert.ok(spent < 10 * MB, `${spent} bytes were kept`)
+  socket.destroy()
+  while (atWork() > 0) await sleep(20)
 })

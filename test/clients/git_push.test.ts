@@ -249,15 +249,15 @@ test('an atomic push moves all refs or none, any other those that can be', async
   assert.equal(tip(one.remote, 'refs/heads/free'), await one.git('rev-parse', 'HEAD'))
 })
 
-test('a push of two thousand refs moves them all, and takes them away again', async () => {
+test('a push of six hundred refs moves them all, and takes them away again', async () => {
   const one = await clone('developer')
   const head = await one.git('rev-parse', 'HEAD')
-  const lines = Array.from({ length: 2_000 }, (_, index) => `create refs/tags/many/${index} ${head}\n`)
+  const lines = Array.from({ length: 600 }, (_, index) => `create refs/tags/many/${index} ${head}\n`)
   gitText(join(one.directory, '.git'), ['update-ref', '--stdin'], lines.join(''))
   const before = refsOf(one.remote).length
   const ran = await one.push('--quiet', 'origin', 'refs/tags/many/*')
   assert.equal(ran.code, 0, ran.told)
-  assert.equal(refsOf(one.remote).length, before + 2_000)
+  assert.equal(refsOf(one.remote).length, before + 600)
   gitText(
     join(one.directory, '.git'),
     ['update-ref', '--stdin'],
