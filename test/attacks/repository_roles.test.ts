@@ -108,6 +108,7 @@ function callAs(stand: Stand, op: NamedOperation, who: string): Promise<Answered
     tag_name: 'known',
     file_path: 'work',
     submodule: 'lib-work',
+    format: 'tar',
     name: 'main',
     ...PATHS[op.name],
   }

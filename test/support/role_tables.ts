@@ -51,6 +51,7 @@ const IN_PRIVATE = `
   getRawBlob                 404 404 404 403 403 200 200 200 200 200 404
   getComparison              404 404 404 403 403 200 200 200 200 200 404
   getMergeBase               404 404 404 403 403 200 200 200 200 200 404
+  getArchive                 404 404 404 403 403 200 200 200 200 200 404
   getCommitSignature         404 404 404 403 403 404 404 404 404 404 404
   getTagSignature            404 404 404 403 403 404 404 404 404 404 404
   createCommitComment        404 404 404 403 403 201 201 201 201 201 404
@@ -113,6 +114,7 @@ const IN_PUBLIC = `
   getRawBlob                 200 200 200 200 200 200 200 200 200 200 200
   getComparison              200 200 200 200 200 200 200 200 200 200 200
   getMergeBase               200 200 200 200 200 200 200 200 200 200 200
+  getArchive                 200 200 200 200 200 200 200 200 200 200 200
   getCommitSignature         404 404 404 404 404 404 404 404 404 404 404
   getTagSignature            404 404 404 404 404 404 404 404 404 404 404
   createCommitComment        201 201 201 201 201 201 201 201 201 201 401
