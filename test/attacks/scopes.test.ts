@@ -29,11 +29,15 @@ const world = sharedWorld(async (here) => {
   )
 })
 
-const insufficient = {
+const refusalOf = ({ scopes = [] }: Pick<NamedOperation, 'scopes'>): object => ({
   error: 'insufficient_scope',
   error_description: 'The request requires higher privileges than provided by the access token.',
-  scope: 'api read_api',
-}
+  scope: [...new Set(['api', 'read_api', ...scopes])].join(' '),
+})
+const insufficient = refusalOf({})
+/** Whether a token with these scopes gets past the look at its scopes. */
+const opens = ({ scopes = [] }: NamedOperation, held: readonly string[]): boolean =>
+  held.some((scope) => scopes.includes(scope))
 const addressOf = (path: string): string =>
   path
     .replace('/projects/:id', `/projects/${project.id}`)
@@ -52,7 +56,13 @@ suite('tokens that may only read', () => {
   for (const op of operations.filter(({ method }) => method !== 'GET'))
     test(`AUTH-01: ${op.name} is 403 for an administrator’s token of scope read_api`, async () => {
       const before = await contents(world())
-      for (const token of [tokenOf('read_api'), tokenOf('read_repository'), tokenOf('all but api')]) {
+      const most = SCOPES.filter((scope) => !scope.endsWith('api'))
+      for (const [held, token] of [
+        [['read_api'], tokenOf('read_api')],
+        [['read_repository'], tokenOf('read_repository')],
+        [most, tokenOf('all but api')],
+      ] as const) {
+        if (opens(op, held)) continue
         const answer = await call(op, token, {
           name: 'x',
           color: 'red',
@@ -60,7 +70,7 @@ suite('tokens that may only read', () => {
           plan_name: 'default',
           project_id: project.id,
         })
-        assert.deepEqual([answer.status, answer.body], [403, insufficient])
+        assert.deepEqual([answer.status, answer.body], [403, refusalOf(op)])
       }
       assert.equal(await contents(world()), before)
     })
@@ -68,12 +78,14 @@ suite('tokens that may only read', () => {
     test(`AUTH-01: ${op.name} is open to scope read_api, and to no lesser one`, async () => {
       const full = await call(op, tokenOf('api'))
       const reading = await call(op, tokenOf('read_api'))
-      assert.deepEqual([reading.status, reading.text], [full.status, full.text])
+      assert.equal(reading.status, full.status)
+      if (op.name !== 'getPresentedToken') assert.equal(reading.text, full.text)
       for (const scope of SCOPES.filter(
         (one): one is Exclude<Scope, 'api' | 'read_api'> => !one.endsWith('api'),
       )) {
+        if (opens(op, [scope])) continue
         const answer = await call(op, tokenOf(scope))
-        assert.deepEqual([answer.status, answer.body], [403, insufficient], scope)
+        assert.deepEqual([answer.status, answer.body], [403, refusalOf(op)], scope)
       }
     })
 

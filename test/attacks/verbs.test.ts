@@ -111,6 +111,7 @@ suite('headers too large', () => {
   ] as const)
     test(`GEN-35: 12 kB of ${name} are read in one pass`, { timeout: 5_000 }, async () => {
       const heard = await speak(port, request('GET /api/v4/groups', { [name]: value }))
-      assert.deepEqual(heard.statuses, [200], heard.text)
+      // A token that is nothing but blanks is refused, as any other that will not do.
+      assert.deepEqual(heard.statuses, [name === 'Authorization' ? 401 : 200], heard.text)
     })
 })

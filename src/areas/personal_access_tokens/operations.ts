@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
 import { loads, nothing, operation, pageOf, type Actor, type Has } from '../../http/operation.ts'
-import { noSuchRecord, refused, unauthorized } from '../../http/problems.ts'
+import { refused, unauthorized } from '../../http/problems.ts'
 import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import * as tokens from './store.ts'
 
@@ -66,17 +66,16 @@ export const listPersonalAccessTokens = operation({
 
 type Signed = Has<{ actor: Actor }>
 
-/** Only administrators learn whether a token is there that is not theirs. */
+/** Only administrators learn whether a token is there that is not theirs: to others it is as good as another's. */
 const token = loads({
   param: 'token_id',
   type: t.Integer(),
   as: 'token',
   says: 'a token of the caller; for administrators, any',
-  missing: unauthorized,
   find: async ({ db, actor }: Signed, id) => {
     const found = await tokens.find(db, id)
-    if (found === undefined && actor.admin) throw noSuchRecord()
-    return found !== undefined && (actor.admin || found.user_id === actor.id) ? found : undefined
+    if (!actor.admin && found?.user_id !== actor.id) throw unauthorized()
+    return found
   },
 })
 
