@@ -152,7 +152,8 @@ function sudoOf({ headers, sent }: Visit): string | undefined {
 function checkScope(held: readonly string[], { method, scopes = [] }: Visit): void {
   const reads = method === 'GET' || method === 'HEAD'
   const enough = ['api', ...(reads ? ['read_api'] : []), ...scopes]
-  if (!enough.some((scope) => held.includes(scope))) throw insufficientScope([...new Set(['api', 'read_api', ...scopes])])
+  if (!enough.some((scope) => held.includes(scope)))
+    throw insufficientScope([...new Set(['api', 'read_api', ...scopes])])
 }
 
 interface Sudo {

@@ -8,7 +8,6 @@ import type { PushReport, RefVerdict } from '../git/push_report.ts'
 import type { PushCommand, PushRequest } from '../git/push_request.ts'
 import { Quarantine } from '../git/quarantine.ts'
 import type { RefMove } from '../git/refs.ts'
-import type { Repository } from '../git/repository.ts'
 import type { Actor } from '../http/operation.ts'
 import type { Instance } from '../instance.ts'
 import { judge, type Judged, type PushContext } from './push_policy.ts'
@@ -17,6 +16,7 @@ const HEADS = 'refs/heads/'
 /** What git says of a ref that somebody else moved. */
 const OVERTAKEN = 'fetch first'
 const BATCH = 256
+const CHANGED = 'the rules of this project changed meanwhile; push again'
 const PACK_HEADER = 12
 /** What every ref of a push hears of which another was refused. */
 const DECLINED = 'pre-receive hook declined'
@@ -50,11 +50,10 @@ export async function receive(push: Push, report: PushReport): Promise<Buffer> {
   return Buffer.concat([report.words(words), report.end(unpack, verdicts)])
 }
 
-async function settle(push: Push): Promise<Outcome> {
-  const { instance, entry, request } = push
-  const { commands } = request
-  const repository = instance.git.repository(entry.path)
-  const isEmpty = (await repository.refs(HEADS)).length === 0
+type Judgement = ReadonlyMap<PushCommand, Judged>
+
+/** What the rules say of each command as they stand, and of a repository that may be empty. */
+async function judgeAll({ instance, entry, request }: Push, isEmpty: boolean): Promise<Judgement> {
   const context: PushContext = {
     actor: entry.actor,
     project: entry.project,
@@ -62,7 +61,19 @@ async function settle(push: Push): Promise<Outcome> {
     whileEmpty: isEmpty ? { rule: ruleWhileEmpty(instance.settings) } : undefined,
     membersUrl: `${instance.config.url}/${entry.project.full_path}/-/project_members`,
   }
-  const judged = new Map(commands.map((command) => [command, judge(command, context)]))
+  return new Map(request.commands.map((command) => [command, judge(command, context)]))
+}
+
+/** A pack takes its time: between the first look at the rules and the last they may have changed. */
+const differs = (a: Judgement, b: Judgement): boolean =>
+  JSON.stringify([...a.values()]) !== JSON.stringify([...b.values()])
+
+async function settle(push: Push): Promise<Outcome> {
+  const { instance, entry, request } = push
+  const { commands } = request
+  const repository = instance.git.repository(entry.path)
+  const isEmpty = (await repository.refs(HEADS)).length === 0
+  const judged = await judgeAll(push, isEmpty)
   if (judged.size !== new Set(commands.map(({ ref }) => ref)).size)
     return refuseAll(commands, () => 'multiple updates for ref')
   const refused = refuseSome(judged)
@@ -75,7 +86,7 @@ async function settle(push: Push): Promise<Outcome> {
     const fault = await check(push, quarantine, judged)
     if (fault !== undefined) return fault
     const verdicts = await movingRefs(instance, entry.project, isEmpty, () =>
-      move(push, repository, quarantine),
+      move(push, quarantine, { judged, isEmpty }),
     )
     return { words: '', unpack: 'ok', verdicts }
   } finally {
@@ -84,7 +95,7 @@ async function settle(push: Push): Promise<Outcome> {
 }
 
 /** A push that is refused in part is refused whole, as published; each ref says why. */
-function refuseSome(judged: ReadonlyMap<PushCommand, Judged>): Outcome | undefined {
+function refuseSome(judged: Judgement): Outcome | undefined {
   const refusals = new Set([...judged.values()].flatMap(({ refusal }) => refusal ?? []))
   if (refusals.size === 0) return undefined
   return {
@@ -113,11 +124,7 @@ const hearOut = (rest: Readable): Promise<void> =>
   })
 
 /** Looks at what came: the pack, each object in it, and whether all that the refs will reach is there. */
-async function check(
-  push: Push,
-  quarantine: Quarantine,
-  judged: ReadonlyMap<PushCommand, Judged>,
-): Promise<Outcome | undefined> {
+async function check(push: Push, quarantine: Quarantine, judged: Judgement): Promise<Outcome | undefined> {
   const { request, reader, maxBytes } = push
   const { commands } = request
   const wanted = commands.flatMap(({ to }) => to ?? [])
@@ -141,10 +148,7 @@ async function check(
   return connected ? forced : refuseAll(commands, () => 'missing necessary objects')
 }
 
-async function checkForce(
-  quarantine: Quarantine,
-  judged: ReadonlyMap<PushCommand, Judged>,
-): Promise<Outcome | undefined> {
+async function checkForce(quarantine: Quarantine, judged: Judgement): Promise<Outcome | undefined> {
   const forced = new Map(judged)
   for (const [command, { onlyForward }] of judged) {
     const { from, to } = command
@@ -159,15 +163,19 @@ async function checkForce(
 
 /** Lets the objects in and moves the refs: all or none where the client wants that, else each for itself. */
 async function move(
-  { request, entry }: Push,
-  repository: Repository,
+  push: Push,
   quarantine: Quarantine,
+  { judged, isEmpty }: { judged: Judgement; isEmpty: boolean },
 ): Promise<{ result: RefVerdict[]; moves: RefMove[] }> {
+  const { instance, request, entry } = push
   const { commands, capabilities } = request
+  const repository = instance.git.repository(entry.path)
   await quarantine.release()
   return repository.locked(
     commands.map(({ ref }) => ref),
     async () => {
+      if (differs(judged, await judgeAll(push, isEmpty)))
+        return { result: commands.map(({ ref }) => ({ ref, refusal: CHANGED })), moves: [] }
       // To delete what is not there changes nothing, and is no fault.
       const moves = commands.filter(({ from, to }) => from !== undefined || to !== undefined)
       const atomic = capabilities.has('atomic')

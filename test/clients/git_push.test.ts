@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { repositoryPath } from '../../src/core/projects.ts'
 import type { RoleName } from '../../src/core/roles.ts'
 import type { Project } from '../../src/db/schema.ts'
 import { openGitClient, type GitClient, type Ran } from '../support/git_client.ts'
@@ -215,6 +217,24 @@ test('a protected branch that allows it is forced', async () => {
   const ran = await one.push('--force', 'origin', 'main')
   assert.equal(ran.code, 0, ran.told)
   assert.equal(tip(one.remote, 'refs/heads/main'), await one.git('rev-parse', 'HEAD'))
+})
+
+test('a branch that is protected while the pack is on its way keeps it out', async () => {
+  const here = await clone('developer')
+  const sha = await here.commit('late')
+  const repository = world.opened.instance.git.repository(repositoryPath(here.project.id))
+  let pushed: Promise<Ran> | undefined
+  await repository.locked(['refs/heads/topic'], async () => {
+    pushed = here.push('origin', 'HEAD:refs/heads/topic')
+    while ((await repository.commit(sha)) === undefined) await sleep(5)
+    await world.make.sql(`
+      with p as (insert into protected_branches (project_id, name) values (${here.project.id}, 'topic') returning id)
+      insert into protected_branch_levels (protected_branch_id, action, access_level) select id, 'push', 40 from p`)
+  })
+  const ran = await pushed
+  assert.notEqual(ran?.code, 0)
+  assert.match(`${ran?.out}${ran?.told}`, /the rules of this project changed meanwhile; push again/)
+  assert.equal(await repository.ref('refs/heads/topic'), undefined)
 })
 
 test('of a push that is refused in part nothing is taken, and each ref says why', async () => {
