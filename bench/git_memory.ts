@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEmpty } from '../src/git/create.ts'
-import type { Signature } from '../src/git/commit.ts'
+import type { Signature } from '../src/git/objects/commit.ts'
 import { openGit } from '../src/git/git.ts'
-import { maintain } from '../src/git/maintenance.ts'
+import { maintain } from '../src/git/care/maintenance.ts'
 import type { Repository } from '../src/git/repository.ts'
 
 // Memory over many mixed operations on many repositories, as a curve. By hand:

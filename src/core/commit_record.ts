@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import type { Commit as GitCommit, GitDate } from '../git/commit.ts'
-import type { Stats } from '../git/diff_tree.ts'
-import { parseTrailers } from '../git/trailers.ts'
+import type { Commit as GitCommit, GitDate } from '../git/objects/commit.ts'
+import type { Stats } from '../git/processes/diff_tree.ts'
+import { parseTrailers } from '../git/objects/trailers.ts'
 import type { Instance } from '../instance.ts'
 
 const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })

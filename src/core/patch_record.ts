@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { Commit } from '../git/commit.ts'
-import type { FilePatch, Patch } from '../git/patch.ts'
+import type { Commit } from '../git/objects/commit.ts'
+import type { FilePatch, Patch } from '../git/objects/patch.ts'
 import type { Repository } from '../git/repository.ts'
 
 /** What a difference says about one file. */

@@ -1,4 +1,4 @@
-import type { RefMove } from '../git/refs.ts'
+import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import { movingRefs } from './pushes.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Git } from '../git/git.ts'
-import { maintain } from '../git/maintenance.ts'
+import { maintain } from '../git/care/maintenance.ts'
 import { directoryBytes } from '../git/sizes.ts'
 import type { Job } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'

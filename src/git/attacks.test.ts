@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseCommit } from './commit.ts'
+import { parseCommit } from './objects/commit.ts'
 import {
   gitBytes,
   gitLines,

@@ -6,7 +6,7 @@ import { fsckSettings } from './fsck.ts'
 import { isRefName, isSha } from './names.ts'
 import { buildRepository } from './create.ts'
 import { directoryBytes } from './sizes.ts'
-import type { RunOptions } from './spawner.ts'
+import type { RunOptions } from './processes/spawner.ts'
 
 /** Where an import is; `percent` (0 to 100) is missing where git knows no total. */
 export interface ImportProgress {

@@ -11,7 +11,7 @@ import {
   scratch,
   writeHistory,
 } from '../../test/support/git_fixtures.ts'
-import type { LogQuery } from './log.ts'
+import type { LogQuery } from './history/log.ts'
 
 const root = scratch()
 const git = openTestGit(root)

@@ -34,3 +34,11 @@ export class Slice {
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
 }
+
+/** A function to await inside long loops of cheap steps: it lets others run once the slice is used up. */
+export function breather(): () => Promise<void> {
+  const slice = new Slice()
+  return async () => {
+    if (slice.isOver()) await slice.rest()
+  }
+}

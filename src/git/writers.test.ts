@@ -9,7 +9,7 @@ import {
   openTestGit,
   scratch,
 } from '../../test/support/git_fixtures.ts'
-import type { Signature } from './commit.ts'
+import type { Signature } from './objects/commit.ts'
 
 const root = scratch()
 const git = openTestGit(root)

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { applyChanges, type Change } from './changes.ts'
-import type { Drafted } from './draft.ts'
+import { applyChanges, type Change } from './objects/changes.ts'
+import type { Drafted } from './objects/draft.ts'
 import { GitError } from './errors.ts'
-import { turnsAt, type RepositoryTurns } from './push_turns.ts'
-import type { Merges, MergeResult, PickQuestion } from './merge.ts'
-import { storeAhead } from './object_store.ts'
+import { turnsAt, type RepositoryTurns } from './refs/push_turns.ts'
+import type { Merges, MergeResult, PickQuestion } from './objects/merge.ts'
+import { storeAhead } from './objects/object_store.ts'
 import {
   commitObject,
   findTag,
@@ -14,10 +14,10 @@ import {
   type NewObject,
   type NewTag,
   type Tag,
-} from './objects.ts'
-import { checkMoves, moveAll } from './ref_moves.ts'
-import { isFullRefName, readRefs, type Ref, type RefMove } from './refs.ts'
-import type { Blob, Entry, EntryQuery, TreeLine } from './tree.ts'
+} from './objects/objects.ts'
+import { checkMoves, moveAll } from './refs/ref_moves.ts'
+import { isFullRefName, readRefs, type Ref, type RefMove } from './refs/refs.ts'
+import type { Blob, Entry, EntryQuery, TreeLine } from './objects/tree.ts'
 import type { Writing } from './writing.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */

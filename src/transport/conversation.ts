@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GitRefusal, type createGitAccess, type GitEntry, type GitWish } from '../access/git_access.ts'
 import { GitError, isGitError } from '../git/errors.ts'
-import type { Serving } from '../git/serving.ts'
+import type { Serving } from '../git/wire/serving.ts'
 import type { Actor } from '../http/operation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createGitAccess, GitRefusal, type GitWish } from '../access/git_access.ts'
-import { Serving, type GitProgram, type ProtocolVersion } from '../git/serving.ts'
+import { Serving, type GitProgram, type ProtocolVersion } from '../git/wire/serving.ts'
 import { openBody } from './bodies.ts'
 import {
   NO_CACHE,

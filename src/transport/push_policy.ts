@@ -2,7 +2,7 @@ import type { Project } from '../core/projects.ts'
 import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
 import { ROLES } from '../core/roles.ts'
 import { isRefName } from '../git/names.ts'
-import type { PushCommand } from '../git/push_request.ts'
+import type { PushCommand } from '../git/wire/push_request.ts'
 import type { Actor } from '../http/operation.ts'
 
 /** What decides about a push beside its commands. */

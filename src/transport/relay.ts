@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { GitRefusal } from '../access/git_access.ts'
-import type { GitProcess } from '../git/spawner_link.ts'
+import type { GitProcess } from '../git/processes/spawner_link.ts'
 
 interface RelayOptions {
   /** Fires when the client is gone. */

@@ -1,6 +1,6 @@
 import { GitRefusal } from '../access/git_access.ts'
 import { isGitError } from '../git/errors.ts'
-import { Lane } from '../git/lane.ts'
+import { Lane } from '../git/processes/lane.ts'
 
 /** How many transfers run at once and wait: over all, and of one caller. */
 export interface TransferLimits {

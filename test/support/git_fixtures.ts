@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { gitEnvironment } from '../../src/git/environment.ts'
+import { gitEnvironment } from '../../src/git/processes/environment.ts'
 import { openGit, type Git, type GitOptions } from '../../src/git/git.ts'
 
 const path = '/usr/local/bin:/usr/bin:/bin'

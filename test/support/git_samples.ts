@@ -1,6 +1,6 @@
 /* Random questions about a history, and the same questions as arguments of git. */
 import assert from 'node:assert/strict'
-import type { LogQuery } from '../../src/git/log_query.ts'
+import type { LogQuery } from '../../src/git/history/log_query.ts'
 import { gitLines } from './git_fixtures.ts'
 
 export type Roll = (bound: number) => number

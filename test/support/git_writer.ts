@@ -1,8 +1,8 @@
 /* A program that writes into a repository until it is killed: `git_writer.ts ROOT PATH SEED`. Each line that it prints
  * acknowledges where a branch is: its full name and the hash, `-` for a branch that is gone. */
 import { writeSync } from 'node:fs'
-import type { Signature } from '../../src/git/commit.ts'
-import type { Change } from '../../src/git/changes.ts'
+import type { Signature } from '../../src/git/objects/commit.ts'
+import type { Change } from '../../src/git/objects/changes.ts'
 import { openGit } from '../../src/git/git.ts'
 import { dice } from './git_fixtures.ts'
 

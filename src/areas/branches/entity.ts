@@ -3,7 +3,7 @@ import { Commit as CommitRecord, presentCommit } from '../../core/commit_record.
 import type { Project } from '../../core/projects.ts'
 import { mayPush, type PushRule } from '../../core/protected_branches.ts'
 import { ROLES } from '../../core/roles.ts'
-import type { Commit } from '../../git/commit.ts'
+import type { Commit } from '../../git/objects/commit.ts'
 import type { Actor } from '../../http/operation.ts'
 import type { Instance } from '../../instance.ts'
 

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import type { Commit } from '../../git/commit.ts'
+import type { Commit } from '../../git/objects/commit.ts'
 import { isRefName } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
 import { loads, type Has } from '../../http/operation.ts'

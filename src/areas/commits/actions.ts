@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import type { Change } from '../../git/changes.ts'
+import type { Change } from '../../git/objects/changes.ts'
 import { fileContent } from '../../http/file_content.ts'
 import { badParams } from '../../http/problems.ts'
 import { fileText, needs, oneOf } from '../../http/schema.ts'

@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import type { Commit } from '../../git/commit.ts'
+import type { Commit } from '../../git/objects/commit.ts'
 import { treePath } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { Blob, Entry } from '../../git/tree.ts'
+import type { Blob, Entry } from '../../git/objects/tree.ts'
 import { loads, type Gate, type Has } from '../../http/operation.ts'
 import { badParams, notFound } from '../../http/problems.ts'
 

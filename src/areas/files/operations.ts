@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type as t, type Static } from 'typebox'
 import { code } from '../../access/code_gates.ts'
-import type { Commit } from '../../git/commit.ts'
+import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { Answer, operation } from '../../http/operation.ts'

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { Commit as CommitRecord, isoDate, presentCommit } from '../../core/commit_record.ts'
 import type { Project } from '../../core/projects.ts'
-import type { Commit, GitDate } from '../../git/commit.ts'
+import type { Commit, GitDate } from '../../git/objects/commit.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 

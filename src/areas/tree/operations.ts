@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
-import type { Entry } from '../../git/tree.ts'
+import type { Entry } from '../../git/objects/tree.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { badParams, notFound } from '../../http/problems.ts'
 

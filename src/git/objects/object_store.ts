@@ -1,0 +1,138 @@
+import { closeSync, existsSync, openSync, utimesSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { inflate } from 'node:zlib'
+import {
+  hasCode,
+  makeDirectory,
+  placeFile,
+  syncDirectory,
+  temporaryName,
+  writeAll,
+  writeNew,
+} from '../durable.ts'
+import { compress, readType, type NewObject } from './objects.ts'
+import { storePack } from './pack_file.ts'
+
+/** Objects up to this many are stored as a file each, more as one pack. */
+const looseObjects = 10
+const fileMode = 0o444
+const directoryAttempts = 20
+const decompress = promisify(inflate)
+
+/** Stores objects like storeAhead; when it returns they are durable. */
+export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  const { durable } = await storeAhead(objectDirectory, objects)
+  await durable
+}
+
+/**
+ * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
+ * when `durable` resolves. One that has a file already is not written again but given the present as its time, and one
+ * that is only in a pack gets a file: of an object that nothing reaches clean-up looks at the age, and what was asked
+ * for here is never about to go.
+ */
+export async function storeAhead(
+  objectDirectory: string,
+  objects: readonly NewObject[],
+): Promise<{ readonly durable: Promise<void> }> {
+  const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
+  const pack = join(objectDirectory, 'pack')
+  if (distinct.length > looseObjects) {
+    await storePack(pack, distinct)
+    return { durable: syncDirectory(pack) }
+  }
+  // All at once, so that the disk is asked once for many.
+  const files = await Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
+  return { durable: syncAll(new Set(files.map(dirname)), pack) }
+}
+
+async function syncAll(directories: ReadonlySet<string>, pack: string): Promise<void> {
+  await Promise.all(
+    [...directories].map((directory) =>
+      syncDirectory(directory).catch((error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error
+        // Maintenance has packed the objects meanwhile, and left the directory empty.
+        return syncDirectory(pack)
+      }),
+    ),
+  )
+}
+
+/** Stores objects as files without making them durable, for processes that read them while they last. */
+export async function storePassing(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
+  await Promise.all(objects.map((object) => storeLoose(objectDirectory, object, false)))
+}
+
+/** The file of an object that has one of its own. */
+export function looseFile(objectDirectory: string, id: string): string {
+  return join(objectDirectory, id.slice(0, 2), id.slice(2))
+}
+
+/** The object in a file of its own; undefined when it has none. Throws GitError `gone` for a file that holds none. */
+export async function readLoose(objectDirectory: string, id: string): Promise<NewObject | undefined> {
+  let compressed: Buffer
+  try {
+    compressed = await readFile(looseFile(objectDirectory, id))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+  const bytes = await decompress(compressed)
+  const head = bytes.indexOf(0)
+  const [type = ''] = bytes.toString('latin1', 0, head).split(' ')
+  return { id, type: readType(type), body: bytes.subarray(head + 1) }
+}
+
+async function storeLoose(objectDirectory: string, object: NewObject, durable: boolean): Promise<string> {
+  const file = looseFile(objectDirectory, object.id)
+  if (freshen(file)) return file
+  const head = Buffer.from(`${object.type} ${object.body.length}\0`)
+  const bytes = await compress(Buffer.concat([head, object.body]))
+  const temporary = join(dirname(file), temporaryName('tmp_obj'))
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await (durable ? writeNew(temporary, bytes, fileMode) : writePassing(temporary, bytes))
+      break
+    } catch (error) {
+      // The directory was never there, or maintenance removed it because it was empty, perhaps just after it was made.
+      if (!hasCode(error, 'ENOENT') || attempt === directoryAttempts) throw error
+      await makeFanOut(dirname(file), durable)
+    }
+  }
+  await placeFile(temporary, file)
+  return file
+}
+
+async function makeFanOut(directory: string, durable: boolean): Promise<void> {
+  try {
+    if (durable) await makeDirectory(directory)
+    else await mkdir(directory, { recursive: true })
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+}
+
+async function writePassing(file: string, bytes: Buffer): Promise<void> {
+  const opened = openSync(file, 'wx', fileMode)
+  try {
+    await writeAll(opened, bytes)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** Gives a file the present as its time; false when there is none. */
+function freshen(file: string): boolean {
+  // Nearly always there is none, and an error costs more than this look.
+  if (!existsSync(file)) return false
+  const now = new Date()
+  try {
+    utimesSync(file, now, now)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { hasCode } from '../durable.ts'
+import { isSha } from '../names.ts'
+import { stampOf, type PackedRefsReader } from './packed_refs.ts'
+
+interface Known {
+  stamp: string
+  text: string
+}
+
+const files = 20_000
+
+/** Reads single refs without a process, and each file again only when it has changed. */
+export class RefReader {
+  readonly #packed: PackedRefsReader
+  readonly #known = new LRUCache<string, Known>({ max: files })
+
+  constructor(packed: PackedRefsReader) {
+    this.#packed = packed
+  }
+
+  /**
+   * What the ref of exactly this full name holds, or what HEAD leads to; undefined when there is none, or no repository.
+   * A file that holds no hash counts as none. Throws what the file system throws.
+   */
+  async read(gitDirectory: string, name: string): Promise<string | undefined> {
+    const text = (await this.#text(join(gitDirectory, name)))?.trimEnd()
+    if (text !== undefined && isSha(text)) return text
+    if (name !== 'HEAD') return (await this.#packed.read(gitDirectory)).ids.get(name)
+    const branch = /^ref:\s*(refs\/heads\/.+)$/.exec(text ?? '')?.[1]
+    return branch === undefined ? undefined : this.read(gitDirectory, branch)
+  }
+
+  /**
+   * Drops what is remembered of one ref. Where clocks of files tick slowly, one that moved twice within a tick can look
+   * as it did before; so whoever moves it says so.
+   */
+  forget(gitDirectory: string, name: string): void {
+    this.#known.delete(join(gitDirectory, name))
+  }
+
+  async #text(path: string): Promise<string | undefined> {
+    try {
+      const stamp = stampOf(path)
+      if (stamp === undefined) return undefined
+      const known = this.#known.get(path)
+      if (known?.stamp === stamp) return known.text
+      const text = await readFile(path, 'utf8')
+      this.#known.set(path, { stamp, text })
+      return text
+    } catch (error) {
+      if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG')) return undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { FLUSH, pktLine } from './pkt_lines.ts'
+import type { Spawner } from '../processes/spawner.ts'
+import type { GitProcess } from '../processes/spawner_link.ts'
+
+/** The two programs that git clients speak with. */
+export type GitProgram = 'upload-pack' | 'receive-pack'
+
+/** The version of the protocol that a client asked for; receive-pack knows no 2. */
+export type ProtocolVersion = 0 | 1 | 2
+
+const fixed = [
+  // What else lies below refs/ is nobody's business outside.
+  'transfer.hideRefs=refs/',
+  'transfer.hideRefs=!refs/heads',
+  'transfer.hideRefs=!refs/tags',
+  'uploadpack.allowFilter=true',
+  'uploadpack.allowTipSHA1InWant=false',
+  'uploadpack.allowReachableSHA1InWant=false',
+  'uploadpack.allowAnySHA1InWant=false',
+  'receive.advertisePushOptions=true',
+  'receive.certNonceSeed=',
+  // One clone must not take the whole machine.
+  'pack.threads=2',
+  'pack.windowMemory=64m',
+  // Clients would be told of it.
+  'advice.graftFileDeprecated=false',
+  // The directory is given by us, and checked by nobody else.
+  'safe.directory=*',
+].flatMap((setting) => ['-c', setting])
+
+const transferMs = 3_600_000
+const advertMs = 120_000
+const keptMs = 600_000
+
+/** Speaks git's own protocol for repositories: what a server sends before a transfer, and the transfers that read. */
+export class Serving {
+  readonly #spawner: Spawner
+  /** By the text of a repository's configuration, which with git itself is all that this advertisement depends on. */
+  readonly #capabilities = new LRUCache<string, Promise<Buffer>>({ max: 100, ttl: keptMs })
+
+  constructor(spawner: Spawner) {
+    this.#spawner = spawner
+  }
+
+  /**
+   * The body of `info/refs` for one program. Version 2 of upload-pack names no refs and is remembered for ten minutes.
+   * Throws GitError, and what reading a file throws when there is no repository.
+   */
+  async advertise(gitDirectory: string, program: GitProgram, version: ProtocolVersion): Promise<Buffer> {
+    const configuration = await readFile(join(gitDirectory, 'config'), 'utf8')
+    if (program !== 'upload-pack' || version !== 2) return this.#ask(gitDirectory, program, version)
+    const known = this.#capabilities.get(configuration)
+    if (known !== undefined) return known
+    const asked = this.#ask(gitDirectory, program, version)
+    this.#capabilities.set(configuration, asked)
+    asked.catch(() => this.#capabilities.delete(configuration))
+    return asked
+  }
+
+  /** Starts the process that answers one request of a clone or fetch. Throws GitError `spawn`, `gone`, `closed`. */
+  upload(gitDirectory: string, version: ProtocolVersion): Promise<GitProcess> {
+    return this.#spawner.open(
+      [...fixed, 'upload-pack', '--strict', '--stateless-rpc', gitDirectory],
+      gitDirectory,
+      {
+        environment: protocol(version),
+        timeoutMs: transferMs,
+      },
+    )
+  }
+
+  async #ask(gitDirectory: string, program: GitProgram, version: ProtocolVersion): Promise<Buffer> {
+    const args = [...fixed, program, '--http-backend-info-refs', gitDirectory]
+    const refs = await this.#spawner.run(args, {
+      gitDirectory,
+      environment: protocol(version),
+      timeoutMs: advertMs,
+    })
+    return Buffer.concat([pktLine(`# service=git-${program}\n`), FLUSH, refs])
+  }
+}
+
+const protocol = (version: ProtocolVersion): Record<string, string> =>
+  version === 0 ? {} : { GIT_PROTOCOL: `version=${version}` }
