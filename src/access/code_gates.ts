@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import type { Commit } from '../git/objects/commit.ts'
 import type { Repository } from '../git/repository.ts'
-import { loads, type Actor, type Allows, type Has } from '../http/operation.ts'
+import { loads, type Actor, type Allows, type Has } from '../http/gate.ts'
 import { notFound } from '../http/problems.ts'
 import { project, readsCode, repository, signedIn } from './gates.ts'
 

@@ -1,5 +1,5 @@
 import type { FeatureName } from '../core/settings.ts'
-import { enables, type Gate } from '../http/operation.ts'
+import { enables, type Gate } from '../http/gate.ts'
 import { noRoute, type Problem } from '../http/problems.ts'
 
 /** Opens while a feature flag is on; while it is off the operation is as good as absent. */

@@ -3,7 +3,7 @@ import { repositoryPath, type Project } from '../core/projects.ts'
 import type { Group } from '../core/groups.ts'
 import { ROLES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
-import { allows, checks, loads, type Actor, type Allows, type Gate, type Has } from '../http/operation.ts'
+import { allows, checks, loads, type Actor, type Allows, type Gate, type Has } from '../http/gate.ts'
 import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */

@@ -1,6 +1,6 @@
 import { findIdByAlias, repositoryPath, type Project } from '../core/projects.ts'
 import { ROLES, canSee } from '../core/roles.ts'
-import type { Actor } from '../http/operation.ts'
+import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { hasRepository, mayReadCode } from './gates.ts'

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Settings } from '../core/settings.ts'
-import type { Actor } from '../http/operation.ts'
+import type { Actor } from '../http/gate.ts'
 import { tooManyRequests } from '../http/problems.ts'
 
 type Kind = 'authenticated' | 'unauthenticated'

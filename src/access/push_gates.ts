@@ -2,7 +2,7 @@ import { CommitRefused } from '../core/commit_writing.ts'
 import type { Project } from '../core/projects.ts'
 import { mayPush, pushRules, ruleWhileEmpty, type PushRule } from '../core/protected_branches.ts'
 import type { Repository } from '../git/repository.ts'
-import type { Actor, Gate, Has } from '../http/operation.ts'
+import type { Actor, Gate, Has } from '../http/gate.ts'
 import { forbidden, refused } from '../http/problems.ts'
 
 type Here = Has<{ project: Project; repository: Repository; actor: Actor }>

@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 import { statements } from '../db/statement.ts'
 import type { Visit, Visitor } from '../http/dispatch.ts'
 import type { Tree } from '../http/forms.ts'
-import type { Actor, Along } from '../http/operation.ts'
+import type { Actor, Along } from '../http/gate.ts'
 import {
   badParams,
   expiredToken,

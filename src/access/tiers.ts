@@ -1,5 +1,5 @@
 import type { Tier } from '../config.ts'
-import { enables, type Gate } from '../http/operation.ts'
+import { enables, type Gate } from '../http/gate.ts'
 import { forbidden, noRoute, type Problem } from '../http/problems.ts'
 
 const RANKS: Readonly<Record<Tier, number>> = { free: 0, premium: 1, ultimate: 2 }

@@ -5,7 +5,8 @@ import type { TSchema } from 'typebox'
 import type { Compile } from 'typebox/compile'
 import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
-import { Answer, pageOptionsOf, successOf, type Context, type NamedOperation } from './operation.ts'
+import type { Context } from './gate.ts'
+import { Answer, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { pageHeaders } from './pages.ts'
 
 type Send = (

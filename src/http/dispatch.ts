@@ -5,16 +5,8 @@ import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
 import { compileAnswer, writer, type AnswerCheck } from './answers.ts'
 import { emptyTree, parseForm, type Tree } from './forms.ts'
-import {
-  Answer,
-  gatesOf,
-  pageOptionsOf,
-  type Actor,
-  type Along,
-  type AnyGate,
-  type Context,
-  type NamedOperation,
-} from './operation.ts'
+import type { Actor, Along, AnyGate, Context } from './gate.ts'
+import { Answer, gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'

@@ -1,5 +1,6 @@
 import { Type as t, type TObject, type TSchema } from 'typebox'
-import { gatesOf, pageOptionsOf, successOf, type AnyGate, type NamedOperation } from './operation.ts'
+import type { AnyGate } from './gate.ts'
+import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { pageParams } from './pages.ts'
 import {
   badParams,

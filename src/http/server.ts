@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify'
 import { isBusy } from '../db/errors.ts'
 import { readBody } from './body.ts'
-import type { Actor } from './operation.ts'
+import type { Actor } from './gate.ts'
 import { problemDetails } from './problem_details.ts'
 import {
   Problem,

@@ -3,7 +3,7 @@ import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
 import { ROLES } from '../core/roles.ts'
 import { isRefName } from '../git/names.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
-import type { Actor } from '../http/operation.ts'
+import type { Actor } from '../http/gate.ts'
 
 /** What decides about a push beside its commands. */
 export interface PushContext {

@@ -8,7 +8,7 @@ import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
 import type { PushCommand, PushRequest } from '../git/wire/push_request.ts'
 import { Quarantine } from '../git/wire/quarantine.ts'
 import type { RefMove } from '../git/refs/refs.ts'
-import type { Actor } from '../http/operation.ts'
+import type { Actor } from '../http/gate.ts'
 import type { Instance } from '../instance.ts'
 import { judge, type Judged, type PushContext } from './push_policy.ts'
 

@@ -2,7 +2,8 @@ import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
-import { loads, operation, type Has } from '../../http/operation.ts'
+import { loads, type Has } from '../../http/gate.ts'
+import { operation } from '../../http/operation.ts'
 import { notFound, tooLarge } from '../../http/problems.ts'
 
 const blob = loads({

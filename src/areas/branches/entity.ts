@@ -4,7 +4,7 @@ import type { Project } from '../../core/projects.ts'
 import { mayPush, type PushRule } from '../../core/protected_branches.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Commit } from '../../git/objects/commit.ts'
-import type { Actor } from '../../http/operation.ts'
+import type { Actor } from '../../http/gate.ts'
 import type { Instance } from '../../instance.ts'
 
 export const Branch = t.Object({

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import type { Commit } from '../../git/objects/commit.ts'
 import { isRefName } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
-import { loads, type Has } from '../../http/operation.ts'
+import { loads, type Has } from '../../http/gate.ts'
 import { notFound, refused } from '../../http/problems.ts'
 import { HEADS } from './store.ts'
 

@@ -3,7 +3,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import { treePath } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Blob, Entry } from '../../git/objects/tree.ts'
-import { loads, type Gate, type Has } from '../../http/operation.ts'
+import { loads, type Gate, type Has } from '../../http/gate.ts'
 import { badParams, notFound } from '../../http/problems.ts'
 
 /** The commit that the parameter `ref` names: a branch, a tag or a hash; HEAD where there is none. */

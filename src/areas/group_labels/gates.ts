@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import type { Group } from '../../core/groups.ts'
 import type { Label } from '../../db/schema.ts'
-import { loads, type Actor, type Gate, type Has } from '../../http/operation.ts'
+import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { notFound } from '../../http/problems.ts'
 import * as labels from './store.ts'
 

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Namespace as NamespaceRow } from '../../db/schema.ts'
-import type { Actor } from '../../http/operation.ts'
+import type { Actor } from '../../http/gate.ts'
 import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { ROLES } from '../../core/roles.ts'

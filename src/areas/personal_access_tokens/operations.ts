@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
-import { loads, nothing, operation, pageOf, type Actor, type Has } from '../../http/operation.ts'
+import { loads, type Actor, type Has } from '../../http/gate.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { refused, unauthorized } from '../../http/problems.ts'
 import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import * as tokens from './store.ts'

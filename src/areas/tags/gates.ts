@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { isRefName } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
-import { loads, type Has } from '../../http/operation.ts'
+import { loads, type Has } from '../../http/gate.ts'
 import { notFound } from '../../http/problems.ts'
 import type { TagRow } from './entity.ts'
 import { TAGS, complete } from './store.ts'
