@@ -4,7 +4,7 @@ import { accessTable, openapi } from '../src/http/openapi.ts'
 
 // Writes the generated documents; with --check only tells whether they are fresh.
 
-const folder = new URL('../docs/generated', import.meta.url)
+const folder = new URL('../docs/generated/', import.meta.url)
 const documents: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(openapi(operations, 'http://localhost:8080'), null, 2)}\n`,
   'access.md': accessTable(operations),

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { openapi } from '../http/openapi.ts'
 import type { NamedOperation } from '../http/operation.ts'
 
-const assets = new URL('./assets', import.meta.url)
+const assets = new URL('../../src/console/assets/', import.meta.url)
 const SCRIPTS = ['docs.js', 'operation.js', 'parts.js', 'schema.js', 'try.js']
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/-/docs', 'docs.html', 'text/html; charset=utf-8'],

@@ -3,7 +3,7 @@ import type { Client } from './client.ts'
 import { sql } from 'kysely'
 import { statement, type Slots } from './statement.ts'
 
-const folder = new URL('./migrations', import.meta.url)
+const folder = new URL('../../src/db/migrations/', import.meta.url)
 const LOCK = 7_163_019
 
 const applied = statement(

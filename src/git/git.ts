@@ -15,6 +15,7 @@ import { Pool } from './processes/pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './care/room_folder.ts'
 import { Spawner } from './processes/spawner.ts'
+import { PackedRefsReader } from './refs/packed_refs.ts'
 import { Tips } from './refs/tips.ts'
 import { isDue, openWriting } from './writing.ts'
 
@@ -70,6 +71,7 @@ export interface Git {
 const statsEntries = 100_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
+const defaultGraphBytes = 64 * 1024 * 1024
 const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
@@ -137,7 +139,14 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
   }
   const caches = openCaches(options.cacheBytes ?? 32 * 1024 * 1024)
   const objects = new Pool(catFile, budget, open)
-  const walkTools = openWalkTools(spawner, objects, options.graphBytes ?? 64 * 1024 * 1024)
+  const packed = new PackedRefsReader()
+  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
+  const walkTools: WalkTools = {
+    run: (args, run) => spawner.run(args, run),
+    ask,
+    graphs: new Graphs(ask, options.graphBytes ?? defaultGraphBytes),
+    tips: new Tips(ask, packed),
+  }
   const { graphs } = walkTools
   const walks = new Walks(walkTools, caches.orders)
   const writer = new GraphWriter({ ...walkTools, delayMs: writeDelayMs, patienceMs: writePatienceMs })
@@ -145,6 +154,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
   graphs.onFar = (gitDirectory) => writer.touched(gitDirectory)
   const writing = openWriting({
     objects,
+    packed,
     spawner,
     open,
     budget,
@@ -171,16 +181,6 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     forgetIn(room, Object.values(caches), gitDirectory)
   }
   return { room, budget, writer, forget }
-}
-
-function openWalkTools(spawner: Spawner, objects: Room['objects'], graphBytes: number): WalkTools {
-  const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)
-  return {
-    run: (args, run) => spawner.run(args, run),
-    ask,
-    graphs: new Graphs(ask, graphBytes),
-    tips: new Tips(ask),
-  }
 }
 
 interface Caches {

@@ -4,7 +4,7 @@ import { PendingSyncs } from './durable.ts'
 import { Janitor } from './care/janitor.ts'
 import { Locks } from './refs/locks.ts'
 import { Merges, type MergeParts } from './objects/merge.ts'
-import { PackedRefsReader } from './refs/packed_refs.ts'
+import type { PackedRefsReader } from './refs/packed_refs.ts'
 import type { Pool } from './processes/pool.ts'
 import { PushTurns } from './refs/push_turns.ts'
 import { RefReader } from './refs/ref_reader.ts'
@@ -35,11 +35,10 @@ const movesBetweenLooks = 100
 
 /** Makes the writing side of a room. */
 export function openWriting(
-  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'touched'> & { root: string },
+  parts: Omit<MergeParts, 'trees'> & Pick<Writing, 'objects' | 'packed' | 'touched'> & { root: string },
 ): Writing {
-  const { objects, folder, touched } = parts
+  const { objects, packed, folder, touched } = parts
   const trees = new TreeReader(objects)
-  const packed = new PackedRefsReader()
   return {
     objects,
     trees,

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { openPlace, type Ended, type Place, type Running } from '../support/program.ts'
 
-const migrations = readdirSync(new URL('../../src/db/migrations', import.meta.url))
+const migrations = readdirSync(new URL('../../src/db/migrations/', import.meta.url))
 const newest = Math.max(...migrations.map((name) => Number(name.slice(0, 4))))
 
 const done = ({ code, stdout, stderr }: Ended, text: string): void =>

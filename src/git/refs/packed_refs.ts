@@ -11,18 +11,25 @@ import { isSha } from '../names.ts'
 /** The refs of a repository that share one file: full names to hashes, in the order of the file. */
 export interface PackedRefs {
   readonly ids: ReadonlyMap<string, string>
+  /** Full names of annotated tags to what they lead to, where the file tells. */
+  readonly peeled: ReadonlyMap<string, string>
   /** All names in the order of their code units. */
   readonly names: readonly string[]
 }
 
+/** Within one tick of the file system's clock a file may be replaced twice and look the same. */
+const racyMs = 50n
+
 /**
- * Tells one version of a file from every other: refs are renamed into place, so each is another file. Undefined where
- * there is none. It does not wait: every request asks, and to hand the question to a thread takes twenty times as long.
+ * Tells one version of a file from every other: refs are renamed into place, so each is another file. What is so young
+ * that it cannot be told is unlike itself. Undefined where there is no file. It does not wait: every request asks, and
+ * to hand the question to a thread takes twenty times as long.
  */
 export function stampOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (found === undefined || !found.isFile()) return undefined
-  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
+  const young = BigInt(Date.now()) - found.ctimeMs < racyMs
+  return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}${young ? performance.now() : ''}`
 }
 
 interface Known extends PackedRefs {
@@ -32,7 +39,7 @@ interface Known extends PackedRefs {
 const cacheBytes = 32 * 1024 * 1024
 const lockWaitMs = 10_000
 const retryMs = 100
-const nothing: PackedRefs = { ids: new Map(), names: [] }
+const nothing: PackedRefs = { ids: new Map(), peeled: new Map(), names: [] }
 const file = 'packed-refs'
 
 /** Reads `packed-refs` files, each again only when it has changed. */
@@ -62,15 +69,20 @@ export class PackedRefsReader {
 
 function parse(text: string): PackedRefs {
   const ids = new Map<string, string>()
+  const peeled = new Map<string, string>()
+  let name = ''
   for (let at = 0; at < text.length;) {
     const feed = text.indexOf('\n', at)
     const end = feed === -1 ? text.length : feed
     const id = text.slice(at, at + 40)
-    // The header and the lines of peeled tags start with `#` and `^`.
-    if (text[at + 40] === ' ' && isSha(id)) ids.set(text.slice(at + 41, end), id)
+    if (text[at] === '^') peeled.set(name, text.slice(at + 1, end))
+    else if (text[at + 40] === ' ' && isSha(id)) {
+      name = text.slice(at + 41, end)
+      ids.set(name, id)
+    }
     at = end + 1
   }
-  return { ids, names: [...ids.keys()].toSorted() }
+  return { ids, peeled, names: [...ids.keys()].toSorted() }
 }
 
 /** True when there is a packed ref below the directory `name`. */

@@ -90,7 +90,7 @@ async function looseNames(gitDirectory: string, prefix: string): Promise<string[
 const surrogate = /[\ud800-\udfff]/
 
 /** The order of UTF-8, which differs from that of strings only beyond the first 65,536 characters. */
-function compareNames(a: string, b: string): number {
+export function compareNames(a: string, b: string): number {
   if (surrogate.test(a) || surrogate.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { AskObject } from '../history/graphs.ts'
 import { isSha } from '../names.ts'
+import type { PackedRefs, PackedRefsReader } from './packed_refs.ts'
+import { compareNames } from './refs.ts'
 
 /** A branch or tag by its short name. */
 export interface ShortRef {
@@ -33,16 +35,10 @@ interface Loose {
   refs: Map<string, { stamp: string; id: string }>
 }
 
-interface Packed {
-  stamp: string
-  /** Full name to [hash, what a tag object leads to], the latter empty where the file does not tell. */
-  refs: Map<string, [string, string]>
-}
-
 interface Known {
   list: TipList
   loose: Loose
-  packed: Packed
+  packed: PackedRefs
 }
 
 const cacheBytes = 64 * 1024 * 1024
@@ -50,19 +46,20 @@ const cacheBytes = 64 * 1024 * 1024
 const racyMs = 100
 const racy = '?'
 const abreast = 64
-const nothing: Packed = { stamp: '', refs: new Map() }
 
 /** Lists branches and tags without starting a process: of what did not change since the last time nothing is read. */
 export class Tips {
   readonly #ask: AskObject
+  readonly #packed: PackedRefsReader
   readonly #known = new LRUCache<string, Known>({
     maxSize: cacheBytes,
     sizeCalculation: ({ list }) => 1_000 + 400 * list.tips.length,
   })
   #version = 0
 
-  constructor(ask: AskObject) {
+  constructor(ask: AskObject, packed: PackedRefsReader) {
     this.#ask = ask
+    this.#packed = packed
   }
 
   /** The branches and tags as they stand. Throws GitError, and what the file system throws. */
@@ -70,12 +67,14 @@ export class Tips {
     const known = this.#known.get(gitDirectory)
     // Loose before packed: a ref that is being packed is then seen twice and never missed.
     const loose = await readLoose(gitDirectory, known?.loose)
-    const packed = await readPacked(gitDirectory, known?.packed)
+    const packed = await this.#packed.read(gitDirectory)
     if (known !== undefined && known.packed === packed && isSame(known.loose, loose)) {
       known.loose = loose
       return known.list
     }
-    const all = new Map(packed.refs)
+    const all = new Map<string, [string, string]>()
+    for (const [name, id] of packed.ids)
+      if (isListed(name)) all.set(name, [id, packed.peeled.get(name) ?? ''])
     for (const [name, { id }] of loose.refs) all.set(name, [id, ''])
     const names = [...all.keys()].sort(compareNames)
     const tips = await this.#peeled(
@@ -115,6 +114,7 @@ export class Tips {
   }
 }
 
+const isListed = (name: string): boolean => /^refs\/(?:heads|tags)\//.test(name)
 const places = { branch: 'refs/heads/', tag: 'refs/tags/' } as const
 
 /** The short form of a full name below `refs/heads/` or `refs/tags/`. */
@@ -172,32 +172,4 @@ async function readOne(
   // Deleted or packed meanwhile, perhaps.
   const id = (await readFile(file, 'latin1').catch(() => '')).trimEnd()
   return isSha(id) ? { stamp, id } : undefined
-}
-
-async function readPacked(gitDirectory: string, before: Packed | undefined): Promise<Packed> {
-  const file = join(gitDirectory, 'packed-refs')
-  const stamp = await stampOf(file, Date.now())
-  if (stamp !== racy && before?.stamp === stamp) return before
-  return stamp === '' ? nothing : { stamp, refs: parsePacked(await readFile(file, 'utf8')) }
-}
-
-function parsePacked(text: string): Map<string, [string, string]> {
-  const refs = new Map<string, [string, string]>()
-  let last: [string, string] | undefined
-  for (const line of text.split('\n')) {
-    if (line.startsWith('^') && last !== undefined) last[1] = line.slice(1)
-    const [id, name] = [line.slice(0, 40), line.slice(41)]
-    if (!isSha(id) || !/^refs\/(?:heads|tags)\//.test(name)) continue
-    last = [id, '']
-    refs.set(name, last)
-  }
-  return refs
-}
-
-const surrogate = /[\ud800-\udfff]/
-
-/** The order of UTF-8, which differs from that of strings only beyond the first 65,536 characters. */
-function compareNames(a: string, b: string): number {
-  if (surrogate.test(a) || surrogate.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : a > b ? 1 : 0
 }
