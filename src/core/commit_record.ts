@@ -112,6 +112,26 @@ export function presentCommit(
   }
 }
 
+interface Kept {
+  readonly address: string
+  readonly item: Static<typeof Commit>
+}
+const kept = new WeakMap<GitCommit, Kept>()
+
+/** The same as an item of a list, frozen: it is made once while commit and project stay, and written once too. */
+export function presentListed(
+  commit: GitCommit,
+  project: { readonly full_path: string },
+  instance: Pick<Instance, 'config'>,
+): Static<typeof Commit> {
+  const address = `${instance.config.url}/${project.full_path}`
+  const known = kept.get(commit)
+  if (known?.address === address) return known.item
+  const item = Object.freeze(presentCommit(commit, project, instance))
+  kept.set(commit, { address, item })
+  return item
+}
+
 /** The first line that says something. */
 const titleOf = (message: string): string => message.trimStart().split('\n', 1)[0]?.trimEnd() ?? ''
 

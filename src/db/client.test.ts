@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { createTestDatabase } from '../../test/support/database.ts'
 import { createClient } from './client.ts'
 import { isAway } from './errors.ts'
-import { statement } from './statement.ts'
+import { statement, type Slots } from './statement.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 before(async () => {
@@ -77,6 +77,25 @@ test('a database that hangs is given up as away on both lanes and in transaction
   await Promise.all(all())
   await client.close()
   door.close()
+})
+
+test('moments are read to the millisecond, whatever zone and age they have', async () => {
+  const client = createClient({ connectionString: database.url })
+  const moments = statement(
+    (p: Slots<{ zone: string }>) => sql<{ at: unknown }>`
+      select t::timestamptz as at, set_config('TimeZone', ${p.zone}, true)
+        from unnest('{2026-01-31 10:00:00.123456Z,2026-01-31 10:00:00Z,12026-01-31 10:00Z,0044-03-15 BC,infinity}'::text[]) t`,
+  )
+  for (const zone of ['UTC', 'Asia/Kolkata'])
+    assert.deepEqual(
+      await client.transaction(async (tx) => {
+        await tx.rows(moments, { zone })
+        const rows = await tx.rows(moments, { zone })
+        return rows.slice(0, 3).map(({ at }) => (at as Date).toISOString())
+      }),
+      ['2026-01-31T10:00:00.123Z', '2026-01-31T10:00:00.000Z', '+012026-01-31T10:00:00.000Z'],
+    )
+  await client.close()
 })
 
 test('a statement that the database ends for taking too long does not make the database away', async () => {

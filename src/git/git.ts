@@ -42,7 +42,7 @@ export interface GitOptions {
   maxProcesses?: number
   /** Milliseconds after which an unused long-lived process ends; default 60,000. */
   idleMs?: number
-  /** Bytes of memory for parsed commits, and again for page orders; default 32 MiB each. */
+  /** Bytes of memory for parsed commits, and again for page orders; default 16 MiB each. */
   cacheBytes?: number
   /** Bytes of memory for commit-graphs; default 64 MiB. A repository with a larger one is left to git. */
   graphBytes?: number
@@ -137,7 +137,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
     return spawner.open(args, gitDirectory, started)
   }
-  const caches = openCaches(options.cacheBytes ?? 32 * 1024 * 1024)
+  const caches = openCaches(options.cacheBytes ?? 16 * 1024 * 1024)
   const objects = new Pool(catFile, budget, open)
   const packed = new PackedRefsReader()
   const ask: AskObject = (gitDirectory, question) => objects.ask(gitDirectory, question)

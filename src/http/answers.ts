@@ -31,7 +31,9 @@ export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | un
     if (known) return known
     const schema = schemaOf(status)
     if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
-    const made = writer(op.name, schema, checkAnswers)
+    const made = pageOptionsOf(schema)
+      ? listWriter(op.name, schema, checkAnswers)
+      : writer(op.name, schema, checkAnswers)
     writers.set(status, made)
     return made
   }
@@ -82,6 +84,25 @@ export function writer(
     const faults = validator.Errors(body).map((e) => `${e.instancePath} ${e.message}`)
     throw new Error(`${name} does not answer what it declares: ${faults.join(', ')}`)
   }
+}
+
+/** The writer of a list, item by item: an item that is frozen is written once for as long as it lives. */
+function listWriter(
+  name: string,
+  schema: TSchema,
+  checkAnswers: AnswerCheck | undefined,
+): (body: unknown) => string {
+  const write = writer(name, (schema as TSchema & { items: TSchema }).items, checkAnswers)
+  const texts = new WeakMap<object, string>()
+  const writeItem = (item: unknown): string => {
+    if (typeof item !== 'object' || item === null || !Object.isFrozen(item)) return write(item)
+    const known = texts.get(item)
+    if (known !== undefined) return known
+    const text = write(item)
+    texts.set(item, text)
+    return text
+  }
+  return (items) => `[${(items as readonly unknown[]).map(writeItem).join(',')}]`
 }
 
 /** Sends JSON text; a GET that the caller already has, by its `If-None-Match`, is 304. */

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
-import { Commit, CommitDetail, presentCommit } from '../../core/commit_record.ts'
+import { Commit, CommitDetail, presentCommit, presentListed } from '../../core/commit_record.ts'
 import { lastPipeline, presentPipeline } from '../../core/pipelines.ts'
 import type { Project } from '../../core/projects.ts'
 import type { LogQuery } from '../../git/history/log.ts'
@@ -57,13 +57,13 @@ export const listCommits = operation({
       Promise.all(shas.map((sha) => repository.commit(sha))),
       params.with_stats ? repository.stats(shas) : undefined,
     ])
+    const { trailers = false } = params
     const items = commits
       .filter((commit) => commit !== undefined)
       .map((commit) =>
-        presentCommit(commit, project, ctx, {
-          stats: stats?.get(commit.id),
-          trailers: params.trailers ?? false,
-        }),
+        stats === undefined && !trailers
+          ? presentListed(commit, project, ctx)
+          : presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers }),
       )
     return { items, total: undefined }
   },
