@@ -51,8 +51,13 @@ const allFeatures = statement(() => q.selectFrom('features').select(['name', 'en
 export async function openSettings(db: Client): Promise<Settings> {
   let values: Readonly<Record<string, unknown>> = {}
   let features: Readonly<Record<string, boolean>> = {}
+  let [begun, shown] = [0, 0]
   const reload = async (): Promise<void> => {
+    const mine = ++begun
     const [settingRows, featureRows] = await Promise.all([db.rows(allSettings, {}), db.rows(allFeatures, {})])
+    // Of two at once the one that began first may end last, and knows less.
+    if (mine < shown) return
+    shown = mine
     values = Object.fromEntries(settingRows.map((row) => [row.name, row.value]))
     features = Object.fromEntries(featureRows.map((row) => [row.name, row.enabled]))
   }
