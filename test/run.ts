@@ -22,7 +22,7 @@ if (files.some((file) => /^test\/(clients|scenarios)\//.test(file))) build()
 const server = await startTestServer()
 const child = spawn(
   process.execPath,
-  ['--import', 'tsx', '--test', '--test-concurrency=3', '--test-timeout=300000', ...files],
+  ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=300000', ...files],
   { stdio: 'inherit', env: { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server.connection) } },
 )
 const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 1)))

@@ -1,6 +1,6 @@
 import { Help, type Command } from 'commander'
 import { pino, type Logger } from 'pino'
-import { openInstance, type Opened } from '../app.ts'
+import { openInstance, type Opened } from '../open.ts'
 import { readConfig, type Config, type LogLevel } from '../config.ts'
 import { isAway } from '../db/errors.ts'
 import { openProgress, type Progress } from './progress.ts'

@@ -8,7 +8,7 @@ import type { Command } from 'commander'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { ensureRoot, type Root } from '../access/root.ts'
-import { createApp, openInstance, startJobs, type Opened } from '../app.ts'
+import { openInstance, startJobs, type Opened } from '../open.ts'
 import { atPort, type Config } from '../config.ts'
 import { startReconciler, type Reconciler } from '../core/reconciler.ts'
 import { startSweeping } from '../core/repositories.ts'
@@ -77,6 +77,8 @@ async function serve(
   { config, log, say }: Cli,
   withWorker: boolean,
 ): Promise<() => Promise<void>> {
+  // Loaded here, and not by every command: it is most of the program.
+  const { createApp } = await import('../app.ts')
   const { app, drain } = createApp(opened, { log })
   const isQuiet = countRequests(app.server)
   let worker: Worker | undefined

@@ -130,13 +130,17 @@ interface Opened {
   forget: (gitDirectory: string) => void
 }
 
-function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Opened {
-  const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
-  // Only processes that are started cost this look, and without it each question would start three in vain.
-  const open: Spawner['open'] = async (args, gitDirectory, started) => {
+/** Only processes that are started cost this look, and without it each question would start three in vain. */
+const openWhereThere =
+  (spawner: Spawner): Spawner['open'] =>
+  async (args, gitDirectory, started) => {
     if (!(await isRepository(gitDirectory))) throw new GitError('refused', 'There is no repository')
     return spawner.open(args, gitDirectory, started)
   }
+
+function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Opened {
+  const budget = new Budget(options.maxProcesses ?? 32, options.idleMs ?? 60_000)
+  const open = openWhereThere(spawner)
   const caches = openCaches(options.cacheBytes ?? 16 * 1024 * 1024)
   const objects = new Pool(catFile, budget, open)
   const packed = new PackedRefsReader()
