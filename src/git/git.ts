@@ -44,7 +44,7 @@ export interface GitOptions {
   idleMs?: number
   /** Bytes of memory for parsed commits, and again for page orders; default 16 MiB each. */
   cacheBytes?: number
-  /** Bytes of memory for commit-graphs; default 64 MiB. A repository with a larger one is left to git. */
+  /** Bytes of memory for commit-graphs; default 48 MiB. A repository with a larger one is left to git. */
   graphBytes?: number
 }
 
@@ -68,10 +68,12 @@ export interface Git {
   close(): Promise<void>
 }
 
-const statsEntries = 100_000
+const statsEntries = 20_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
-const defaultGraphBytes = 64 * 1024 * 1024
+const defaultGraphBytes = 48 * 1024 * 1024
+/** What an entry takes beside its own bytes: objects, buffers of their own, and what they leave between them. */
+const entryBytes = 1_500
 const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
@@ -197,11 +199,12 @@ function openCaches(maxSize: number): Caches {
   return {
     orders: new LRUCache({
       maxSize,
-      sizeCalculation: (order, key) => order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + 200,
+      sizeCalculation: (order, key) =>
+        order.ids.length + (order.history?.bytes ?? 0) + 2 * key.length + entryBytes,
     }),
     commits: new LRUCache({
       maxSize,
-      sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length,
+      sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length + entryBytes,
     }),
     stats: new LRUCache({ max: statsEntries }),
   }

@@ -36,7 +36,7 @@ interface Known extends PackedRefs {
   stamp: string
 }
 
-const cacheBytes = 32 * 1024 * 1024
+const cacheBytes = 16 * 1024 * 1024
 const lockWaitMs = 10_000
 const retryMs = 100
 const nothing: PackedRefs = { ids: new Map(), peeled: new Map(), names: [] }

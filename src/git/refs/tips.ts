@@ -41,7 +41,7 @@ interface Known {
   packed: PackedRefs
 }
 
-const cacheBytes = 64 * 1024 * 1024
+const cacheBytes = 16 * 1024 * 1024
 /** What was read so soon after it was written may have been written again in the same tick of the clock. */
 const racyMs = 100
 const racy = '?'
