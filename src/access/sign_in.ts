@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
 import type { Db } from '../db/client.ts'
 import { statements } from '../db/statement.ts'
-import type { Visit, Visitor } from '../http/dispatch.ts'
+import type { Visit, Visitor } from '../http/entry.ts'
 import type { Tree } from '../http/forms.ts'
 import type { Actor, Along } from '../http/gate.ts'
 import {

@@ -4,7 +4,7 @@ import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
-import type { Visit, Visitor } from '../http/dispatch.ts'
+import type { Visit, Visitor } from '../http/entry.ts'
 import { emptyTree } from '../http/forms.ts'
 import { noRoute } from '../http/problems.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db } from '../db/client.ts'
-import type { Pipeline as PipelineRow } from '../db/schema.ts'
+import type { Pipeline as PipelineRow } from '../db/schema_repositories.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 import type { Pipeline } from './commit_record.ts'

@@ -1,4 +1,13 @@
-import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely'
+import type { ColumnType, Generated, Selectable } from 'kysely'
+import type { Id, Json, Time, Times } from './columns.ts'
+import type {
+  CommitNoteTable,
+  CommitStatusTable,
+  PipelineTable,
+  ProjectCounterTable,
+  ProtectedBranchTable,
+  ProtectedBranchLevelTable,
+} from './schema_repositories.ts'
 
 /** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
 export interface Database {
@@ -30,14 +39,6 @@ export interface Database {
 }
 
 export type Visibility = 'private' | 'internal' | 'public'
-type Id = ColumnType<number, never, never>
-type Json<T extends object> = JSONColumnType<T, string | undefined>
-type Time = ColumnType<Date, Date | undefined, Date>
-
-interface Times {
-  created_at: Time
-  updated_at: Time
-}
 
 interface UserTable extends Times {
   id: Id
@@ -218,76 +219,9 @@ interface PlanLimitTable {
   updated_at: Time
 }
 
-interface ProtectedBranchTable extends Times {
-  id: Id
-  project_id: number
-  name: string
-  allow_force_push: Generated<boolean>
-}
-
-interface ProtectedBranchLevelTable {
-  id: Id
-  protected_branch_id: number
-  action: 'push' | 'merge' | 'unprotect'
-  access_level: number
-}
-
-interface ProjectCounterTable {
-  project_id: number
-  counts: string
-  last: Generated<number>
-}
-
-interface PipelineTable extends Times {
-  id: Id
-  iid: number
-  project_id: number
-  sha: string
-  ref: string
-  status: Generated<string>
-  source: Generated<string>
-  user_id: number | null
-}
-
-type CommitState = 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped'
-
-interface CommitStatusTable extends Times {
-  id: Id
-  project_id: number
-  pipeline_id: number
-  author_id: number | null
-  sha: string
-  ref: string
-  name: string
-  status: CommitState
-  target_url: string | null
-  description: string | null
-  coverage: number | null
-  allow_failure: Generated<boolean>
-  retried: Generated<boolean>
-  started_at: Date | null
-  finished_at: Date | null
-}
-
-interface CommitNoteTable extends Times {
-  id: Id
-  project_id: number
-  author_id: number | null
-  sha: string
-  note: string
-  path: string | null
-  line: number | null
-  line_type: 'new' | 'old' | null
-}
-
 export type User = Selectable<UserTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type Label = Selectable<LabelTable>
 export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>
-export type ProtectedBranch = Selectable<ProtectedBranchTable>
-export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>
-export type Pipeline = Selectable<PipelineTable>
-export type CommitStatus = Selectable<CommitStatusTable>
-export type CommitNote = Selectable<CommitNoteTable>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Namespace } from '../../db/schema.ts'
+import { groupItem } from '../../../test/support/group_bodies.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { shareGroup } from '../../../test/support/shares.ts'
 import { openWorld, type World } from '../../../test/support/world.ts'
@@ -23,41 +24,7 @@ async function read(group: { id: number }, as?: Someone, query: Record<string, s
 }
 
 const bodyOf = (group: Namespace): Record<string, unknown> => ({
-  id: group.id,
-  web_url: `https://guild.example/groups/${group.full_path}`,
-  name: group.name,
-  path: group.path,
-  description: '',
-  visibility: 'public',
-  share_with_group_lock: false,
-  require_two_factor_authentication: false,
-  two_factor_grace_period: 48,
-  project_creation_level: 'developer',
-  subgroup_creation_level: 'maintainer',
-  auto_devops_enabled: null,
-  emails_disabled: false,
-  emails_enabled: true,
-  mentions_disabled: null,
-  lfs_enabled: true,
-  default_branch: null,
-  default_branch_protection: 2,
-  default_branch_protection_defaults: {
-    allowed_to_push: [{ access_level: 40 }],
-    allowed_to_merge: [{ access_level: 40 }],
-    allow_force_push: false,
-  },
-  avatar_url: null,
-  request_access_enabled: true,
-  full_name: group.full_name,
-  full_path: group.full_path,
-  created_at: group.created_at.toISOString(),
-  parent_id: group.parent_id,
-  organization_id: 1,
-  shared_runners_setting: 'enabled',
-  repository_storage: 'default',
-  file_template_project_id: null,
-  marked_for_deletion_on: null,
-  wiki_access_level: 'enabled',
+  ...groupItem(group),
   shared_with_groups: [],
   prevent_sharing_groups_outside_hierarchy: false,
   projects: [],

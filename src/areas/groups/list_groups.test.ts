@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Namespace } from '../../db/schema.ts'
+import { groupItem } from '../../../test/support/group_bodies.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { listOf, pick } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
@@ -28,51 +29,13 @@ async function guestOf(
   return { user, groups }
 }
 
-const itemOf = (group: Namespace): Record<string, unknown> => ({
-  id: group.id,
-  web_url: `https://guild.example/groups/${group.full_path}`,
-  name: group.name,
-  path: group.path,
-  description: '',
-  visibility: 'public',
-  share_with_group_lock: false,
-  require_two_factor_authentication: false,
-  two_factor_grace_period: 48,
-  project_creation_level: 'developer',
-  subgroup_creation_level: 'maintainer',
-  auto_devops_enabled: null,
-  emails_disabled: false,
-  emails_enabled: true,
-  mentions_disabled: null,
-  lfs_enabled: true,
-  default_branch: null,
-  default_branch_protection: 2,
-  default_branch_protection_defaults: {
-    allowed_to_push: [{ access_level: 40 }],
-    allowed_to_merge: [{ access_level: 40 }],
-    allow_force_push: false,
-  },
-  avatar_url: null,
-  request_access_enabled: true,
-  full_name: group.full_name,
-  full_path: group.full_path,
-  created_at: group.created_at.toISOString(),
-  parent_id: group.parent_id,
-  organization_id: 1,
-  shared_runners_setting: 'enabled',
-  repository_storage: 'default',
-  file_template_project_id: null,
-  marked_for_deletion_on: null,
-  wiki_access_level: 'enabled',
-})
-
 test('a list of groups carries every field of an item and no secret, for whoever asks', async () => {
   const group = await world.make.group({ visibility: 'public' })
   const admin = await world.make.admin()
   const owner = await world.make.memberOf('owner', { group })
   for (const as of [undefined, owner, admin]) {
     const answer = await list({ search: group.path }, as)
-    assert.deepEqual(answer.body, [itemOf(group)])
+    assert.deepEqual(answer.body, [groupItem(group)])
     assert.equal(answer.headers['content-type'], 'application/json')
   }
 })
@@ -85,7 +48,7 @@ test('an item of the list shows what was set on the group', async () => {
     "mentions_disabled": true, "auto_devops_enabled": true, "file_template_project_id": 7}' where id = ${group.id}`)
   assert.deepEqual(listOf(await list({ search: group.path })), [
     {
-      ...itemOf(group),
+      ...groupItem(group),
       description: 'All of it',
       avatar_url: 'https://a.example/a.png',
       marked_for_deletion_on: '2031-02-03',

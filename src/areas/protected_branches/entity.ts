@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import type { ProtectedBranch as Row } from '../../db/schema.ts'
+import type { ProtectedBranch as Row } from '../../db/schema_repositories.ts'
 import { nullable } from '../../http/schema.ts'
 
 const level = {

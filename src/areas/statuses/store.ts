@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { authorJson } from '../../core/user_record.ts'
 import type { Db } from '../../db/client.ts'
-import type { Pipeline } from '../../db/schema.ts'
+import type { Pipeline } from '../../db/schema_repositories.ts'
 import {
   listed,
   paged,

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { gitEnvironment, globalArguments } from './environment.ts'
 import { GitError } from '../errors.ts'
+import { checkEnding } from './ending.ts'
 import { Lane } from './lane.ts'
 import { SpawnerLink, type GitProcess } from './spawner_link.ts'
-import type { Ending } from './spawner_protocol.ts'
 
 /** Sizes and places of the spawner. */
 export interface SpawnerOptions {
@@ -211,21 +211,6 @@ function readableOf(socket: Socket, { kill, leave, ended }: Running): Readable {
   socket.once('end', () => void finish())
   socket.once('close', () => void (socket.readableEnded || finish()))
   return output
-}
-
-/** The name of the command, which settings may precede. */
-function nameOf(args: readonly string[]): string {
-  return args.find((argument, index) => argument !== '-c' && args[index - 1] !== '-c') ?? ''
-}
-
-function checkEnding(args: readonly string[], ending: Ending, timeoutMs: number): void {
-  if (ending.timedOut) {
-    throw new GitError('timeout', `git ${nameOf(args)} took more than ${timeoutMs} ms`, { args, ...ending })
-  }
-  if (ending.code !== 0) {
-    const status = ending.code === null ? `signal ${ending.signal}` : `status ${ending.code}`
-    throw new GitError('exit', `git ${nameOf(args)} ended with ${status}`, { args, ...ending })
-  }
 }
 
 /** Reads to the end; undefined when there was more than `maxBytes`, of which nothing is kept. */

@@ -1,0 +1,72 @@
+import type { Generated, Selectable } from 'kysely'
+import type { Id, Times } from './columns.ts'
+
+// The tables of what stands beside a repository.
+
+export interface ProtectedBranchTable extends Times {
+  id: Id
+  project_id: number
+  name: string
+  allow_force_push: Generated<boolean>
+}
+
+export interface ProtectedBranchLevelTable {
+  id: Id
+  protected_branch_id: number
+  action: 'push' | 'merge' | 'unprotect'
+  access_level: number
+}
+
+export interface ProjectCounterTable {
+  project_id: number
+  counts: string
+  last: Generated<number>
+}
+
+export interface PipelineTable extends Times {
+  id: Id
+  iid: number
+  project_id: number
+  sha: string
+  ref: string
+  status: Generated<string>
+  source: Generated<string>
+  user_id: number | null
+}
+
+type CommitState = 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped'
+
+export interface CommitStatusTable extends Times {
+  id: Id
+  project_id: number
+  pipeline_id: number
+  author_id: number | null
+  sha: string
+  ref: string
+  name: string
+  status: CommitState
+  target_url: string | null
+  description: string | null
+  coverage: number | null
+  allow_failure: Generated<boolean>
+  retried: Generated<boolean>
+  started_at: Date | null
+  finished_at: Date | null
+}
+
+export interface CommitNoteTable extends Times {
+  id: Id
+  project_id: number
+  author_id: number | null
+  sha: string
+  note: string
+  path: string | null
+  line: number | null
+  line_type: 'new' | 'old' | null
+}
+
+export type ProtectedBranch = Selectable<ProtectedBranchTable>
+export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>
+export type Pipeline = Selectable<PipelineTable>
+export type CommitStatus = Selectable<CommitStatusTable>
+export type CommitNote = Selectable<CommitNoteTable>
