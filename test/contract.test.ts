@@ -91,10 +91,41 @@ test('operations beside the table are marked as published, and all of them are s
   )
 })
 
+const VERBS = [
+  ...[
+    'list',
+    'get',
+    'create',
+    'update',
+    'delete',
+    'check',
+    'search',
+    'render',
+    'add',
+    'remove',
+    'set',
+    'mark',
+  ],
+  ...['subscribe', 'unsubscribe', 'cherryPick', 'revert', 'revoke', 'rotate', 'block', 'unblock', 'activate'],
+  ...[
+    'deactivate',
+    'share',
+    'unshare',
+    'transfer',
+    'archive',
+    'unarchive',
+    'fork',
+    'star',
+    'unstar',
+    'promote',
+  ],
+  ...['merge', 'rebase', 'approve', 'unapprove', 'move', 'restore', 'resolve', 'invite', 'import'],
+]
+
 test('operation names are unique and start with a verb', () => {
   const names = operations.map((operation) => operation.name)
   assert.equal(new Set(names).size, names.length)
-  const verbs = /^(list|get|create|update|delete|subscribe|unsubscribe|check|cherryPick|revert|revoke)[A-Z]/
+  const verbs = new RegExp(`^(${VERBS.join('|')})[A-Z]`)
   assert.deepEqual(
     names.filter((name) => !verbs.test(name)),
     [],

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
+import type * as planning from './schema_planning.ts'
 import type {
   CommitNoteTable,
   CommitStatusTable,
@@ -24,9 +25,32 @@ export interface Database {
   labels: LabelTable
   label_links: LabelLinkTable
   label_subscriptions: LabelSubscriptionTable
-  issues: IssueTable
-  issue_assignees: IssueAssigneeTable
-  merge_requests: MergeRequestTable
+  noteables: planning.NoteableTable
+  issues: planning.IssueTable
+  issue_assignees: planning.IssueAssigneeTable
+  merge_requests: planning.MergeRequestTable
+  merge_request_assignees: planning.MergeRequestAssigneeTable
+  merge_request_reviewers: planning.MergeRequestReviewerTable
+  merge_request_diffs: planning.MergeRequestDiffTable
+  snippets: planning.SnippetTable
+  snippet_files: planning.SnippetFileTable
+  epics: planning.EpicTable
+  noteable_commits: planning.NoteableCommitTable
+  discussions: planning.DiscussionTable
+  notes: planning.NoteTable
+  award_emoji: planning.AwardEmojiTable
+  noteable_subscriptions: planning.NoteableSubscriptionTable
+  milestones: planning.MilestoneTable
+  iteration_cadences: planning.IterationCadenceTable
+  iterations: planning.IterationTable
+  resource_label_events: planning.ResourceLabelEventTable
+  resource_state_events: planning.ResourceStateEventTable
+  resource_milestone_events: planning.ResourceMilestoneEventTable
+  resource_weight_events: planning.ResourceWeightEventTable
+  resource_iteration_events: planning.ResourceIterationEventTable
+  todos: planning.TodoTable
+  label_priorities: planning.LabelPriorityTable
+  namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
   plan_limits: PlanLimitTable
@@ -168,37 +192,12 @@ interface LabelTable extends Times {
 
 interface LabelLinkTable {
   label_id: number
-  issue_id: number | null
-  merge_request_id: number | null
+  noteable_id: number
 }
 
 interface LabelSubscriptionTable {
   label_id: number
   user_id: number
-}
-
-interface IssueTable extends Times {
-  id: Id
-  iid: number
-  project_id: number
-  author_id: number | null
-  title: string
-  state: Generated<'opened' | 'closed'>
-  confidential: Generated<boolean>
-}
-
-interface IssueAssigneeTable {
-  issue_id: number
-  user_id: number
-}
-
-interface MergeRequestTable extends Times {
-  id: Id
-  iid: number
-  project_id: number
-  author_id: number | null
-  title: string
-  state: Generated<'opened' | 'closed' | 'locked' | 'merged'>
 }
 
 interface ProjectStarTable {

@@ -197,7 +197,7 @@ suite('hidden rows in lists', () => {
     const label = await makeLabel(world(), group, owner)
     await make.sql(`
       insert into issues (iid, project_id, title) values (1, ${project.id}, 'x');
-      insert into label_links (label_id, issue_id) select ${label.id}, max(id) from issues;
+      insert into label_links (label_id, noteable_id) select ${label.id}, max(id) from issues;
       insert into labels (project_id, title, color) values (${project.id}, 'inner', '#000000')`)
     const seen = async (as: Someone): Promise<unknown> => {
       const { headers, body } = await world().get(`/groups/${group.id}/labels?only_group_labels=false`, as)

@@ -49,7 +49,7 @@ export async function makeIssue(world: World, project: Record, wanted: WantedIss
   )
   if (assignee) await rowsOf(world, 'insert into issue_assignees values ($1, $2)', [issue.id, assignee.id])
   if (label)
-    await rowsOf(world, 'insert into label_links (label_id, issue_id) values ($1, $2)', [label.id, issue.id])
+    await rowsOf(world, 'insert into label_links (label_id, noteable_id) values ($1, $2)', [label.id, issue.id])
   return issue
 }
 
@@ -64,7 +64,7 @@ export async function makeMergeRequest(
      select count(*) + 1, $1, 'a merge request', $2 from merge_requests where project_id = $1 returning id`,
     [project.id, state],
   )
-  const link = 'insert into label_links (label_id, merge_request_id) values ($1, $2)'
+  const link = 'insert into label_links (label_id, noteable_id) values ($1, $2)'
   if (label) await rowsOf(world, link, [label.id, request.id])
   return request
 }

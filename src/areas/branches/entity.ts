@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { Commit as CommitRecord, presentCommit } from '../../core/commit_record.ts'
+import { Commit as CommitRecord, presentCommit } from '../../records/commit.ts'
 import type { Project } from '../../core/projects.ts'
 import { mayPush, type PushRule } from '../../core/protected_branches.ts'
 import { ROLES } from '../../core/roles.ts'

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
-import { patchOf } from '../../core/patch_record.ts'
+import { patchOf } from '../../records/patch.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
 import { operation, pageOf } from '../../http/operation.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { authorJson } from '../../core/user_record.ts'
+import { authorJson } from '../../records/user.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, statement, type Listed, type Paged, type Slots } from '../../db/statement.ts'
 import type { NoteWithAuthor } from './entity.ts'

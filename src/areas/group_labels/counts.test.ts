@@ -155,7 +155,7 @@ test('two assignees and two labels do not count an issue twice', async () => {
   const issue = await makeIssue(world, project, { label, assignee: one, confidential: true })
   await rowsOf(world, 'insert into issue_assignees values ($1, $2)', [issue.id, two.id])
   const other = await makeLabel(world, { group })
-  await rowsOf(world, 'insert into label_links (label_id, issue_id) values ($1, $2)', [other.id, issue.id])
+  await rowsOf(world, 'insert into label_links (label_id, noteable_id) values ($1, $2)', [other.id, issue.id])
   for (const each of [label, other])
     for (const as of [one, two, admin]) assert.deepEqual(await counts(group, each, as), [1, 0, 0])
 })

@@ -160,7 +160,7 @@ test('a list costs two statements, for one label as for a hundred with everythin
   await world.make.sql(`
     insert into labels (group_id, title, color)
       select ${group.id}, 'n' || n, '#000000' from generate_series(1, 99) n;
-    insert into label_links (label_id, issue_id) select l.id, i.id from labels l, issues i
+    insert into label_links (label_id, noteable_id) select l.id, i.id from labels l, issues i
      where l.group_id = ${group.id} and i.project_id = ${project.id} on conflict do nothing`)
   const many = await world.statements(() => list(group, '?per_page=100', member))
   const wide = await world.statements(() =>

@@ -44,12 +44,12 @@ function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean)
            lateral (
              select count(*) filter (where i.state = 'opened')::int as open_issues_count,
                     count(*) filter (where i.state = 'closed')::int as closed_issues_count
-               from label_links k join issues i on i.id = k.issue_id
+               from label_links k join issues i on i.id = k.noteable_id
                join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
               where k.label_id = l.id and ${seesProject(p, everything)} and ${seesIssue}) issue_counts,
            lateral (
              select count(*)::int as open_merge_requests_count
-               from label_links k join merge_requests m on m.id = k.merge_request_id and m.state = 'opened'
+               from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
                join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
               where k.label_id = l.id and ${seesProject(p, everything)}) merge_request_counts
      order by l.title, l.id`

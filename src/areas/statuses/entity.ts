@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { UserBasic, presentUser, type Author } from '../../core/user_record.ts'
+import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 import type { CommitStatus as StatusRow } from '../../db/schema_repositories.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { authorJson } from '../../core/user_record.ts'
+import { authorJson } from '../../records/user.ts'
 import type { Db } from '../../db/client.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
 import {

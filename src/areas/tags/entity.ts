@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { Commit as CommitRecord, isoDate, presentCommit } from '../../core/commit_record.ts'
+import { Commit as CommitRecord, isoDate, presentCommit } from '../../records/commit.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Commit, GitDate } from '../../git/objects/commit.ts'
 import { nullable, timestamp } from '../../http/schema.ts'

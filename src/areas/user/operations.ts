@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
-import { UserBasic, presentUser } from '../../core/user_record.ts'
+import { UserBasic, presentUser } from '../../records/user.ts'
 import { operation } from '../../http/operation.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import * as user from './store.ts'

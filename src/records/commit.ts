@@ -3,6 +3,7 @@ import type { Commit as GitCommit, GitDate } from '../git/objects/commit.ts'
 import type { Stats } from '../git/processes/diff_tree.ts'
 import { parseTrailers } from '../git/objects/trailers.ts'
 import type { Instance } from '../instance.ts'
+import { Pipeline } from './pipeline.ts'
 
 const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })
 const CommitStats = t.Object({ additions: t.Integer(), deletions: t.Integer(), total: t.Integer() })
@@ -30,18 +31,6 @@ const record = {
 export const Commit = t.Object(record)
 
 /** A pipeline, as briefly as it is told beside its commit. */
-export const Pipeline = t.Object({
-  id: t.Integer(),
-  iid: t.Integer(),
-  project_id: t.Integer(),
-  sha: t.String(),
-  ref: t.String(),
-  status: t.String(),
-  source: t.String(),
-  created_at: moment,
-  updated_at: moment,
-  web_url: t.String(),
-})
 
 /** A commit by itself. */
 export const CommitDetail = t.Object({

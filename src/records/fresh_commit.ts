@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
-import { presentCommit, type Commit, type CommitDetail } from './commit_record.ts'
-import type { Project } from './projects.ts'
+import { presentCommit, type Commit, type CommitDetail } from './commit.ts'
+import type { Project } from '../core/projects.ts'
 
 interface Here extends Pick<Instance, 'config'> {
   readonly repository: Repository
