@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../db/schema.ts'
-import { nullable, oneOf, timestamp, date } from '../../http/schema.ts'
-import type { Instance } from '../../instance.ts'
+import type { Project } from '../db/schema.ts'
+import { nullable, oneOf, timestamp, date } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
 
 /** What tells a project apart: all there is of it with `simple=true`. */
 const identity = {
