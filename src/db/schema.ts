@@ -15,6 +15,7 @@ export interface Database {
   users: UserTable
   namespaces: NamespaceTable
   projects: ProjectTable
+  project_imports: ProjectImportTable
   members: MemberTable
   group_group_links: GroupGroupLinkTable
   project_group_links: ProjectGroupLinkTable
@@ -118,6 +119,17 @@ interface ProjectTable extends Times {
   open_issues_count: Generated<number>
   repository_size: Generated<number>
   last_activity_at: Time
+  forked_from_project_id: number | null
+  empty_repo: Generated<boolean>
+}
+
+interface ProjectImportTable extends Times {
+  project_id: number
+  status: Generated<'scheduled' | 'started' | 'finished' | 'failed'>
+  kind: 'url' | 'fork'
+  url: string | null
+  source: Buffer | null
+  error: string | null
 }
 
 interface MemberTable extends Times {
@@ -221,6 +233,7 @@ interface PlanLimitTable {
 export type User = Selectable<UserTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
+export type ProjectImport = Selectable<ProjectImportTable>
 export type Label = Selectable<LabelTable>
 export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>
