@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
+import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
   CommitNoteTable,
@@ -51,6 +52,7 @@ export interface Database {
   resource_iteration_events: planning.ResourceIterationEventTable
   todos: planning.TodoTable
   label_priorities: planning.LabelPriorityTable
+  badges: BadgeTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable

@@ -1,5 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Group as GroupRow } from '../../core/groups.ts'
+import { settingsOf } from '../../core/group_settings.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Actor } from '../../http/gate.ts'
@@ -7,7 +8,6 @@ import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { includes } from '../../access/tiers.ts'
 import { GroupProject } from '../../records/project.ts'
-import { GROUP_SETTINGS } from './rules.ts'
 import { RootStatistics, Statistics, rootStatistics, statistics } from './statistics.ts'
 
 const Share = t.Object({
@@ -94,7 +94,6 @@ export const Group = t.Object({
 
 type Site = Pick<Instance, 'config' | 'vault'>
 
-const settingsOf = (row: Namespace): typeof GROUP_SETTINGS => ({ ...GROUP_SETTINGS, ...row.settings })
 const paid = ({ config }: Pick<Instance, 'config'>): boolean => includes(config.tier, 'premium')
 
 function shared(row: Namespace, site: Pick<Instance, 'config'>, shows: Shows): Static<typeof GroupItem> {
