@@ -27,7 +27,7 @@ const holdBelow = statement(
 export async function holdTree(tx: Db, id: number): Promise<number[]> {
   await tx.run(oneAtATime, {})
   // What was put in while the rows were waited for is held in the next round.
-  for (let held = -1; ; ) {
+  for (let held = -1; ;) {
     const rows = await tx.rows(holdBelow, { id })
     if (rows.length === held) return rows.map((row) => row.id)
     held = rows.length
