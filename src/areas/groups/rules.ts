@@ -17,7 +17,7 @@ const tooLong = (most: number): string => `is too long (maximum is ${most} chara
 
 function nameFaults(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
-  return [...([...name].length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
+  return [...(name.length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
 }
 
 function pathFaults(path: string, topLevel: boolean): string[] {
@@ -37,7 +37,7 @@ export function groupFaults({ name, path, description }: Given, topLevel: boolea
   const found = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path, topLevel),
-    description: [...(description ?? '')].length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
+    description: (description ?? '').length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
   }
   return Object.fromEntries(Object.entries(found).filter(([, texts]) => texts.length > 0))
 }
