@@ -38,7 +38,12 @@ export async function rotateToken(
   const { user_id, name, description, impersonation } = old
   const scopes = old.scopes as NewToken['scopes']
   return issueToken(here, {
-    ...{ user_id, name, description, impersonation, scopes, previous: old.id },
+    user_id,
+    name,
+    description,
+    impersonation,
+    scopes,
+    previous: old.id,
     expires_at: expires_at ?? dayAfter(here.now, ROTATED_LIFETIME),
   })
 }

@@ -2,7 +2,7 @@ import type { Someone } from '../support/makers.ts'
 import { rowOf, rowsOf } from '../support/rows.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
-import { callerOf, type Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
 
 const names = new WeakMap<Scene, string>()
 let made = 0
@@ -68,16 +68,16 @@ export const people: Calls = {
   },
   set: async (world, scene, operation) => {
     const user = await somebody(world, scene)
-    const owner = callerOf(scene, 'owner')
+    const owner = scene.callers.get('owner')?.id ?? 0
     const before: Record<string, string> = { unblockUser: 'blocked', activateUser: 'deactivated' }
-    const addressOf = operation.endsWith('OwnEmail') ? owner.id : user.id
+    const addressOf = operation.endsWith('OwnEmail') ? owner : user.id
     await world.make.sql(`
       delete from settings;
       delete from users where username = 'fresh';
       update users set status = '{}', updated_at = created_at;
       update users set state = '${before[operation] ?? 'active'}', name = 'Somebody' where id = ${user.id};
       update namespaces set name = 'Somebody', full_name = 'Somebody', updated_at = created_at where owner_id = ${user.id};
-      delete from user_emails where not is_primary and user_id in (${user.id}, ${owner.id});
+      delete from user_emails where not is_primary and user_id in (${user.id}, ${owner});
       delete from user_emails where email = 'more@x.example';
       insert into user_emails (user_id, email) values (${addressOf}, 'second-${addressOf}@x.example');
       delete from personal_access_tokens where user_id = ${user.id} or name in ('fresh') or previous_personal_access_token_id > 0;
@@ -97,10 +97,12 @@ export const people: Calls = {
     const token = await rowOf<{ id: number }>(
       world,
       'select min(id)::int as id from personal_access_tokens where user_id = $1',
-      [owner.id],
+      [owner],
     )
     return {
-      ...{ id: String(user.id), user_id: String(user.id), user: nameIn(scene) },
+      id: String(user.id),
+      user_id: String(user.id),
+      user: nameIn(scene),
       impersonation_token_id: String(impersonation.id),
       email_id: String(email.id),
       token_id: String(token.id),

@@ -50,7 +50,7 @@ export const updateApplicationSettings = operation({
   ),
   gates: [],
   handle: async ({ db, settings, vault, params }) => {
-    const changes = canonical(params as Record<string, string | number | boolean | undefined>)
+    const changes = canonical(params)
     const faults = faultsOf(changes)
     if (Object.keys(faults).length > 0) throw invalid(faults)
     for (const [name, value] of Object.entries(changes) as [SettingName, string | number | boolean][])

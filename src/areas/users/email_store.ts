@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { UserEmail } from '../../db/schema.ts'
-import { listed, paged, q, statement, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
 
 export type Email = UserEmail
 
@@ -11,7 +11,7 @@ const listStatement = statement((p: Slots<{ user_id: number; limit: number; offs
   return paged(
     sql<Email>`select e.* from ${rows} order by e.id limit ${p.limit} offset ${p.offset}`,
     sql`select from ${rows}`,
-  ) as ReturnType<typeof paged<Email>>
+  )
 })
 const byId = statement((p: Slots<{ user_id: number; id: number }>) =>
   q
@@ -38,7 +38,7 @@ const removeStatement = statement((p: Slots<{ user_id: number; id: number }>) =>
 export const list = async (
   db: Db,
   page: { user_id: number; limit: number; offset: number },
-): Promise<Listed<Email>> => listed<Email>((await db.rows(listStatement, page)) as Paged<Email>[])
+): Promise<Listed<Email>> => listed(await db.rows(listStatement, page))
 
 export const find = (db: Db, userId: number, id: number): Promise<Email | undefined> =>
   db.one(byId, { user_id: userId, id })

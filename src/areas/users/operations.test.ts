@@ -21,23 +21,81 @@ const create = async (body: object): Promise<Record<string, unknown> & { id: num
 
 test('an administrator creates a user with a namespace, and is told everything', async () => {
   const answer = await call('POST', '/users', {
-    ...{ email: 'grace@x.example', username: 'grace', name: 'Grace Hopper', password: 'not-kept-anywhere' },
-    ...{ note: 'keen', bio: 'compilers', job_title: 'Admiral', organization: 'Navy', external: true },
-    ...{ projects_limit: 5, can_create_group: false, unknown: 'ignored' },
+    email: 'grace@x.example',
+    username: 'grace',
+    name: 'Grace Hopper',
+    password: 'not-kept-anywhere',
+    ...{
+      note: 'keen',
+      bio: 'compilers',
+      job_title: 'Admiral',
+      organization: 'Navy',
+      external: true,
+    },
+    ...{
+      projects_limit: 5,
+      can_create_group: false,
+      unknown: 'ignored',
+    },
   })
   assert.equal(answer.status, 201, answer.text)
   const { id, created_at, confirmed_at, namespace_id, ...body } = answer.body as Record<string, unknown>
   assert.deepEqual(body, {
-    ...{ username: 'grace', name: 'Grace Hopper', state: 'active', locked: false, avatar_url: null },
-    ...{ web_url: 'https://guild.example/grace', bio: 'compilers', location: null, public_email: null },
-    ...{ linkedin: '', twitter: '', discord: '', github: '', website_url: '', organization: 'Navy' },
-    ...{ job_title: 'Admiral', pronouns: null, bot: false, work_information: 'Admiral at Navy' },
-    ...{ email: 'grace@x.example', commit_email: 'grace@x.example', last_activity_on: null },
-    ...{ projects_limit: 5, can_create_group: false, can_create_project: true, two_factor_enabled: false },
-    ...{ external: true, private_profile: false, identities: [], is_admin: false, note: 'keen' },
+    username: 'grace',
+    name: 'Grace Hopper',
+    state: 'active',
+    locked: false,
+    avatar_url: null,
+    ...{
+      web_url: 'https://guild.example/grace',
+      bio: 'compilers',
+      location: null,
+      public_email: null,
+    },
+    ...{
+      linkedin: '',
+      twitter: '',
+      discord: '',
+      github: '',
+      website_url: '',
+      organization: 'Navy',
+    },
+    ...{
+      job_title: 'Admiral',
+      pronouns: null,
+      bot: false,
+      work_information: 'Admiral at Navy',
+    },
+    ...{
+      email: 'grace@x.example',
+      commit_email: 'grace@x.example',
+      last_activity_on: null,
+    },
+    ...{
+      projects_limit: 5,
+      can_create_group: false,
+      can_create_project: true,
+      two_factor_enabled: false,
+    },
+    ...{
+      external: true,
+      private_profile: false,
+      identities: [],
+      is_admin: false,
+      note: 'keen',
+    },
     created_by: {
-      ...{ id: admin.id, username: admin.username, name: admin.name, state: 'active', locked: false },
-      ...{ avatar_url: null, web_url: `https://guild.example/${admin.username}` },
+      ...{
+        id: admin.id,
+        username: admin.username,
+        name: admin.name,
+        state: 'active',
+        locked: false,
+      },
+      ...{
+        avatar_url: null,
+        web_url: `https://guild.example/${admin.username}`,
+      },
     },
   })
   assert.equal(typeof created_at, 'string')
@@ -109,7 +167,10 @@ test('fifty at once who want one name: one gets it, the others are told that it 
       }),
     ),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array<number>(49).fill(409)])
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [201, ...Array<number>(49).fill(409)],
+  )
 })
 
 test('others see a user as public; of a private profile no more than its name', async () => {

@@ -134,7 +134,9 @@ export const createUser = operation({
       can_create_group: settings.get('can_create_group'),
       projects_limit: settings.get('default_projects_limit'),
       ...params,
-      ...{ username: undefined, name: undefined, email: undefined },
+      username: undefined,
+      name: undefined,
+      email: undefined,
     })
     await users.update(db, made.id, changes)
     if (params.public_email && !(await users.hasEmail(db, made.id, params.public_email))) throw notOwned()

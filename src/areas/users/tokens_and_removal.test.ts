@@ -25,8 +25,15 @@ test('an administrator makes a token for a user, which is shown once and works',
   assert.equal(made.status, 201, made.text)
   const { id, token, created_at, expires_at, ...body } = made.body as Record<string, string>
   assert.deepEqual(body, {
-    ...{ name: 'robot', revoked: false, description: 'of the yard', scopes: ['api', 'read_user'] },
-    ...{ user_id: user.id, last_used_at: null, active: true },
+    name: 'robot',
+    revoked: false,
+    description: 'of the yard',
+    scopes: ['api', 'read_user'],
+    ...{
+      user_id: user.id,
+      last_used_at: null,
+      active: true,
+    },
   })
   assert.match(String(token), /^glpat-/)
   assert.equal((await world().get('/user', { ...user, token: String(token) })).status, 200)
@@ -138,8 +145,13 @@ test('a status says what one is up to until it is over', async () => {
   assert.deepEqual(told(set), [
     200,
     {
-      ...{ emoji: 'speech_balloon', availability: 'busy', message: '<b>sailing</b>' },
-      ...{ message_html: '&lt;b&gt;sailing&lt;/b&gt;', clear_status_at: null },
+      emoji: 'speech_balloon',
+      availability: 'busy',
+      message: '<b>sailing</b>',
+      ...{
+        message_html: '&lt;b&gt;sailing&lt;/b&gt;',
+        clear_status_at: null,
+      },
     },
   ])
   assert.deepEqual((await world().get(`/users/${user.username}/status`)).body, set.body)
