@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
@@ -21,6 +22,7 @@ import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
+import * as users from './users/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -42,9 +44,11 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  users,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
+import type * as people from './schema_people.ts'
 import type * as planning from './schema_planning.ts'
 import type {
   CommitNoteTable,
@@ -12,7 +13,11 @@ import type {
 
 /** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
 export interface Database {
-  users: UserTable
+  users: people.UserTable
+  user_emails: people.UserEmailTable
+  resource_bots: people.ResourceBotTable
+  invitations: people.InvitationTable
+  member_promotions: people.MemberPromotionTable
   namespaces: NamespaceTable
   projects: ProjectTable
   members: MemberTable
@@ -63,18 +68,6 @@ export interface Database {
 }
 
 export type Visibility = 'private' | 'internal' | 'public'
-
-interface UserTable extends Times {
-  id: Id
-  username: string
-  name: string
-  email: string
-  state: Generated<'active' | 'blocked' | 'deactivated'>
-  user_type: Generated<'human' | 'project_bot'>
-  admin: Generated<boolean>
-  external: Generated<boolean>
-  avatar_url: string | null
-}
 
 interface NamespaceTable extends Times {
   id: Id
@@ -159,6 +152,7 @@ interface PersonalAccessTokenTable extends Times {
   id: Id
   user_id: number
   name: string
+  description: string | null
   digest: Buffer
   scopes: string[]
   impersonation: Generated<boolean>
@@ -218,7 +212,9 @@ interface PlanLimitTable {
   updated_at: Time
 }
 
-export type User = Selectable<UserTable>
+export type User = Selectable<people.UserTable>
+export type UserEmail = Selectable<people.UserEmailTable>
+export type Invitation = Selectable<people.InvitationTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type Label = Selectable<LabelTable>
