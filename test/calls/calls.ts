@@ -35,4 +35,4 @@ export interface Calls {
 }
 
 export const resolve = <T extends object>(value: Of<T> | undefined, scene: Scene): T | undefined =>
-  typeof value === 'function' ? (value as (scene: Scene) => T)(scene) : value
+  typeof value === 'function' ? value(scene) : value

@@ -76,8 +76,11 @@ export const firstAreas: Calls = {
       'select id from personal_access_tokens where user_id = $1',
       [callers.get('owner')?.id],
     )
+    const [label] = await rowsOf<{ id: number }>(world, 'select id from labels where group_id = $1', [
+      group.id,
+    ])
     return {
-      label_id: 'bug',
+      label_id: String(label?.id),
       name: `known-${project.id}`,
       namespace: 'anything',
       token_id: String(token?.id),

@@ -176,7 +176,7 @@ export const repositories: Calls = {
       insert into protected_branch_levels (protected_branch_id, action, access_level)
       select id, action, 40 from p, (values ('push'), ('merge')) as k (action)`)
     return {
-      sha: operation === 'cherryPickCommit' ? 'picked' : /Blob$/.test(operation) ? stand.blob : 'work',
+      sha: operation === 'cherryPickCommit' ? 'picked' : operation.endsWith('Blob') ? stand.blob : 'work',
       branch: 'work',
       tag_name: 'known',
       file_path: operation === 'createFile' ? 'n' : 'work',

@@ -65,6 +65,7 @@ export function callIn(world: World, scene: Scene, op: NamedOperation, call: Cal
   if (call.without !== undefined) {
     delete sent[call.without]
     delete query[call.without]
+    delete query[`${call.without}[]`]
   }
   return world.call(op.method, path, {
     as: call.as,
