@@ -20,6 +20,7 @@ export interface Database {
   member_promotions: people.MemberPromotionTable
   namespaces: NamespaceTable
   projects: ProjectTable
+  project_imports: ProjectImportTable
   members: MemberTable
   group_group_links: GroupGroupLinkTable
   project_group_links: ProjectGroupLinkTable
@@ -111,6 +112,17 @@ interface ProjectTable extends Times {
   open_issues_count: Generated<number>
   repository_size: Generated<number>
   last_activity_at: Time
+  forked_from_project_id: number | null
+  empty_repo: Generated<boolean>
+}
+
+interface ProjectImportTable extends Times {
+  project_id: number
+  status: Generated<'scheduled' | 'started' | 'finished' | 'failed'>
+  kind: 'url' | 'fork'
+  url: string | null
+  source: Buffer | null
+  error: string | null
 }
 
 interface MemberTable extends Times {
@@ -217,6 +229,7 @@ export type UserEmail = Selectable<people.UserEmailTable>
 export type Invitation = Selectable<people.InvitationTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
+export type ProjectImport = Selectable<ProjectImportTable>
 export type Label = Selectable<LabelTable>
 export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>

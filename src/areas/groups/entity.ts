@@ -6,7 +6,7 @@ import type { Actor } from '../../http/gate.ts'
 import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { includes } from '../../access/tiers.ts'
-import { GroupProject } from './project_entity.ts'
+import { GroupProject } from '../../records/project.ts'
 import { GROUP_SETTINGS } from './rules.ts'
 import { RootStatistics, Statistics, rootStatistics, statistics } from './statistics.ts'
 
