@@ -20,21 +20,27 @@ export function sharedWorld(
   }
 }
 
-/** A database's contents as one text, but for the moment a token was last used: what must not change did not. */
-export async function contents({ opened }: World): Promise<string> {
-  const { pool } = opened.client
-  const tables = await pool.query<{ name: string }>(
+const everything = new WeakMap<World, string>()
+
+/** One statement over all tables: each as the text of its rows, but for the moment a token was last used. */
+async function everythingOf(world: World): Promise<string> {
+  const { rows } = await world.opened.client.pool.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
   )
-  const parts = await Promise.all(
-    tables.rows.map(async ({ name }) => {
-      const rows = await pool.query<{ row: string }>(
-        `select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t order by 1`,
-      )
-      return `${name}\n${rows.rows.map(({ row }) => row).join('\n')}`
-    }),
+  const parts = rows.map(
+    ({ name }) =>
+      `select '${name}' as name, (select string_agg(row, e'\\n' order by row) from
+         (select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t) r) as rows`,
   )
-  return parts.join('\n\n')
+  return parts.join(' union all ')
+}
+
+/** A database's contents as one text: what must not change did not. */
+export async function contents(world: World): Promise<string> {
+  const text = everything.get(world) ?? (await everythingOf(world))
+  everything.set(world, text)
+  const { rows } = await world.opened.client.pool.query<{ name: string; rows: string | null }>(text)
+  return rows.map((table) => `${table.name}\n${table.rows ?? ''}`).join('\n\n')
 }
 
 /** A label, made through the interface. */

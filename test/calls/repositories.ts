@@ -1,40 +1,60 @@
-import type { Namespace, Project } from '../../src/db/schema.ts'
-import type { NamedOperation } from '../../src/http/operation.ts'
-import type { Someone } from './makers.ts'
-import { rowsOf } from './rows.ts'
-import type { World } from './world.ts'
+import { repositoryPath } from '../../src/core/projects.ts'
+import type { Ref } from '../../src/git/refs/refs.ts'
+import type { Repository } from '../../src/git/repository.ts'
+import type { World } from '../support/world.ts'
+import type { Calls } from './calls.ts'
+import type { Scene } from './scene.ts'
 
-// AUTH-08. Who may call what, written down from the contract before it is asked of the code: one line for each
-// operation, one column for each level there is on the group, then an administrator and nobody.
-export const CALLERS = [
-  ...(['none', 'no_access', 'minimal_access', 'guest', 'planner', 'reporter'] as const),
-  ...(['developer', 'maintainer', 'owner', 'admin', 'nobody'] as const),
-]
-const IN_PRIVATE = `
+interface Stand {
+  readonly repository: Repository
+  readonly refs: readonly Ref[]
+  readonly blob: string
+}
+const stands = new WeakMap<Scene, Stand>()
+const signature = { name: 'A', email: 'a@x', date: { seconds: 1_700_000_000, offset: '+0000' } }
+const SUBMODULE = 'f'.repeat(40)
+
+/** Branches `work` and `picked`, each a commit ahead of `main`. */
+async function openStand(world: World, { project }: Scene): Promise<Stand> {
+  const repository = world.opened.instance.git.repository(repositoryPath(project.id))
+  const main = (await repository.ref('refs/heads/main')) ?? ''
+  const onMain = async (path: string): Promise<string> => {
+    const changes = [
+      { action: 'create', path, content: Buffer.from(path) },
+      { action: 'link', path: `lib-${path}`, sha: SUBMODULE },
+    ] as const
+    const about = { parents: [main], author: signature, committer: signature, message: path }
+    return (await repository.writeChanges(main, changes, about)).commit
+  }
+  const [work, picked] = [await onMain('work'), await onMain('picked')]
+  const moves = { 'heads/work': work, 'heads/picked': picked, 'heads/old': main, 'tags/known': main }
+  await repository.moveRefs(
+    Object.entries(moves).map(([ref, to]) => ({ ref: `refs/${ref}`, from: undefined, to })),
+  )
+  const blob = (await repository.entry(work, 'work'))?.id ?? ''
+  return { repository, refs: await refsOf(repository), blob }
+}
+
+async function refsOf(repository: Repository): Promise<Ref[]> {
+  return [...(await repository.refs('refs/heads/')), ...(await repository.refs('refs/tags/'))]
+}
+
+async function restore({ repository, refs }: Stand): Promise<void> {
+  const now = new Map((await refsOf(repository)).map(({ name, id }) => [name, id]))
+  const wanted = new Map(refs.map(({ name, id }) => [name, id]))
+  await repository.moveRefs(
+    [...new Set([...now.keys(), ...wanted.keys()])]
+      .map((ref) => ({ ref, from: now.get(ref), to: wanted.get(ref) }))
+      .filter(({ from, to }) => from !== to),
+  )
+}
+
+/** What a repository holds: `main` is protected for maintainers, every other branch is open to developers. */
+export const repositories: Calls = {
+  inPrivate: `
                             none   0   5  10  15  20  30  40  50 adm nobody
   listCommits                404 404 404 403 403 200 200 200 200 200 404
   getCommit                  404 404 404 403 403 200 200 200 200 200 404
-  listNamespaces             200 200 200 200 200 200 200 200 200 200 401
-  getNamespace               404 404 200 200 200 200 200 200 200 200 401
-  checkNamespaceExists       200 200 200 200 200 200 200 200 200 200 401
-  listProjectAliases         403 403 403 403 403 403 403 403 403 200 401
-  getProjectAlias            403 403 403 403 403 403 403 403 403 200 401
-  createProjectAlias         403 403 403 403 403 403 403 403 403 201 401
-  deleteProjectAlias         403 403 403 403 403 403 403 403 403 204 401
-  getPlanLimits              403 403 403 403 403 403 403 403 403 200 401
-  updatePlanLimits           403 403 403 403 403 403 403 403 403 200 401
-  listGroupLabels            404 404 200 200 200 200 200 200 200 200 401
-  getGroupLabel              404 404 200 200 200 200 200 200 200 200 401
-  createGroupLabel           404 404 403 403 403 201 201 201 201 201 401
-  updateGroupLabel           404 404 403 403 403 200 200 200 200 200 401
-  updateGroupLabelByName     404 404 403 403 403 200 200 200 200 200 401
-  deleteGroupLabel           404 404 403 403 403 204 204 204 204 204 401
-  deleteGroupLabelByName     404 404 403 403 403 204 204 204 204 204 401
-  subscribeToGroupLabel      404 404 201 201 201 201 201 201 201 201 401
-  unsubscribeFromGroupLabel  404 404 201 201 201 201 201 201 201 201 401
-  listGroups                 200 200 200 200 200 200 200 200 200 200 200
-  getGroup                   404 404 200 200 200 200 200 200 200 200 404
-  listGroupProjects          404 404 200 200 200 200 200 200 200 200 404
   getCommitSequence          404 404 404 403 403 200 200 200 200 200 404
   listCommitReferences       404 404 404 403 403 200 200 200 200 200 404
   listCommitComments         404 404 404 403 403 200 200 200 200 200 404
@@ -73,31 +93,11 @@ const IN_PRIVATE = `
   createProtectedBranch      404 404 404 403 403 403 403 201 201 201 401
   updateProtectedBranch      404 404 404 403 403 403 403 200 200 200 401
   deleteProtectedBranch      404 404 404 403 403 403 403 204 204 204 401
-  getCurrentUser             200 200 200 200 200 200 200 200 200 200 401
-  getMetadata                200 200 200 200 200 200 200 200 200 200 401
-  getVersion                 200 200 200 200 200 200 200 200 200 200 401
-  getPresentedToken          200 200 200 200 200 200 200 200 200 200 401
-  listPersonalAccessTokens   200 200 200 200 200 200 200 200 200 200 401
-  revokePresentedToken       204 204 204 204 204 204 204 204 204 204 401
-  getPersonalAccessToken     401 401 401 401 401 401 401 401 200 200 401
-  revokePersonalAccessToken  401 401 401 401 401 401 401 401 204 204 401
-`
-/** What is otherwise where group and project are public. */
-const IN_PUBLIC = `
+`,
+  inPublic: `
                             none   0   5  10  15  20  30  40  50 adm nobody
   listCommits                200 200 200 200 200 200 200 200 200 200 200
   getCommit                  200 200 200 200 200 200 200 200 200 200 200
-  listGroupLabels            200 200 200 200 200 200 200 200 200 200 401
-  getGroupLabel              200 200 200 200 200 200 200 200 200 200 401
-  createGroupLabel           403 403 403 403 403 201 201 201 201 201 401
-  updateGroupLabel           403 403 403 403 403 200 200 200 200 200 401
-  updateGroupLabelByName     403 403 403 403 403 200 200 200 200 200 401
-  deleteGroupLabel           403 403 403 403 403 204 204 204 204 204 401
-  deleteGroupLabelByName     403 403 403 403 403 204 204 204 204 204 401
-  subscribeToGroupLabel      201 201 201 201 201 201 201 201 201 201 401
-  unsubscribeFromGroupLabel  201 201 201 201 201 201 201 201 201 201 401
-  getGroup                   200 200 200 200 200 200 200 200 200 200 200
-  listGroupProjects          200 200 200 200 200 200 200 200 200 200 200
   getCommitSequence          200 200 200 200 200 200 200 200 200 200 200
   listCommitReferences       200 200 200 200 200 200 200 200 200 200 200
   listCommitComments         200 200 200 200 200 200 200 200 200 200 200
@@ -136,53 +136,55 @@ const IN_PUBLIC = `
   createProtectedBranch      403 403 403 403 403 403 403 201 201 201 401
   updateProtectedBranch      403 403 403 403 403 403 403 200 200 200 401
   deleteProtectedBranch      403 403 403 403 403 403 403 204 204 204 401
-`
-const tableOf = (text: string): Map<string, number[]> =>
-  new Map(
-    text
-      .trim()
-      .split('\n')
-      .slice(1)
-      .map((line) => line.trim().split(/\s+/))
-      .map(([name = '', ...cells]) => [name, cells.map(Number)]),
-  )
-const inPrivate = tableOf(IN_PRIVATE)
-/** Statuses by operation: all of them where group and project are private, and where they are public. */
-export const roleTables = {
-  private: inPrivate,
-  public: new Map([...inPrivate, ...tableOf(IN_PUBLIC)]),
-} as const
-
-/** Whether an operation works on a repository, and so needs one that looks the same before every call. */
-export const inRepository = ({ path }: NamedOperation): boolean =>
-  /^\/projects\/:id\/(repository|statuses|protected_branches)(\/|$)/.test(path)
-
-/** A group with a project in it, and somebody of every kind. */
-export interface Place {
-  readonly group: Namespace
-  readonly project: Project
-  readonly callers: ReadonlyMap<string, Someone | undefined>
-  /** The id of the owner's token. */
-  readonly ownersToken: number
-}
-
-export async function openPlace(
-  world: World,
-  visibility: 'private' | 'public',
-  source: string,
-): Promise<Place> {
-  const { make } = world
-  const group = await make.group({ visibility })
-  const project = await make.project({ group, visibility, repository: source })
-  const callers = new Map<string, Someone | undefined>([
-    ['admin', await make.admin()],
-    ['none', await make.user()],
-    ['nobody', undefined],
-  ])
-  for (const role of CALLERS)
-    if (role !== 'admin' && role !== 'none' && role !== 'nobody')
-      callers.set(role, await make.memberOf(role, { group }))
-  const owner = callers.get('owner')?.id
-  const [token] = await rowsOf(world, 'select id from personal_access_tokens where user_id = $1', [owner])
-  return { group, project, callers, ownersToken: (token as { id: number }).id }
+`,
+  bodies: {
+    createCommit: {
+      branch: 'work',
+      commit_message: 'm',
+      actions: [{ action: 'create', file_path: 'n', content: 'n' }],
+    },
+    cherryPickCommit: { branch: 'work' },
+    revertCommit: { branch: 'work' },
+    createCommitComment: { note: 'Looks right' },
+    createCommitStatus: { state: 'success' },
+    createBranch: { branch: 'fresh', ref: 'main' },
+    createTag: { tag_name: 'fresh', ref: 'main' },
+    createFile: { branch: 'work', commit_message: 'm', content: 'n' },
+    updateFile: { branch: 'work', commit_message: 'm', content: 'n' },
+    deleteFile: { branch: 'work', commit_message: 'm' },
+    updateSubmodule: { branch: 'work', commit_sha: 'e'.repeat(40) },
+    createProtectedBranch: { name: 'stable/*' },
+    updateProtectedBranch: { allow_force_push: true },
+  },
+  queries: {
+    getFile: { ref: 'work' },
+    getRawFile: { ref: 'work' },
+    getComparison: { from: 'main', to: 'work' },
+    getMergeBase: { 'refs[]': ['main', 'work'] },
+  },
+  set: async (world, scene, operation) => {
+    const stand = stands.get(scene) ?? (await openStand(world, scene))
+    stands.set(scene, stand)
+    await restore(stand)
+    const { id } = scene.project
+    await world.make.sql(`
+      delete from commit_notes where project_id = ${id};
+      delete from commit_statuses where project_id = ${id};
+      delete from pipelines where project_id = ${id};
+      delete from protected_branches where project_id = ${id};
+      with p as (insert into protected_branches (project_id, name) values (${id}, 'main') returning id)
+      insert into protected_branch_levels (protected_branch_id, action, access_level)
+      select id, action, 40 from p, (values ('push'), ('merge')) as k (action)`)
+    return {
+      sha: operation === 'cherryPickCommit' ? 'picked' : operation.endsWith('Blob') ? stand.blob : 'work',
+      branch: 'work',
+      tag_name: 'known',
+      file_path: operation === 'createFile' ? 'n' : 'work',
+      submodule: 'lib-work',
+      format: 'tar',
+      name: 'main',
+    }
+  },
+  see: async (world, { project }) =>
+    JSON.stringify(await refsOf(world.opened.instance.git.repository(repositoryPath(project.id)))),
 }

@@ -1,0 +1,3 @@
+import { checkRoles } from '../calls/role_matrix.ts'
+
+checkRoles('private')

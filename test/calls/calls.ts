@@ -1,0 +1,38 @@
+import type { Scene } from './scene.ts'
+import type { World } from '../support/world.ts'
+
+/** Who calls: a user with each level there is on the group, one with none, an administrator, and nobody. */
+export const CALLERS = [
+  ...(['none', 'no_access', 'minimal_access', 'guest', 'planner', 'reporter'] as const),
+  ...(['developer', 'maintainer', 'owner', 'admin', 'nobody'] as const),
+]
+export type Caller = (typeof CALLERS)[number]
+
+type Query = Readonly<Record<string, string | string[]>>
+type Of<T> = T | ((scene: Scene) => T)
+
+/**
+ * How the operations of an area are called with success, and who may: written down from the contract before it is
+ * asked of the code. The role matrix and the derived refusals are both made from this.
+ */
+export interface Calls {
+  /** A line for each operation: its name, then a status for each of `CALLERS` where group and project are private. */
+  readonly inPrivate: string
+  /** Lines that are otherwise where both are public. */
+  readonly inPublic?: string
+  /** Lines that are otherwise where both are internal than: as in public for users, as in private for nobody. */
+  readonly inInternal?: string
+  /** By operation: every required parameter, valid. */
+  readonly bodies?: Readonly<Record<string, Of<object>>>
+  readonly queries?: Readonly<Record<string, Of<Query>>>
+  /**
+   * Puts the same records into the scene before an operation, whatever the last call did, and touches nothing that
+   * belongs to another scene. Answers what the path's parameters are; `id` is the group or project unless said.
+   */
+  readonly set?: (world: World, scene: Scene, operation: string) => Promise<Readonly<Record<string, string>>>
+  /** What a refused call must not change beside the database. */
+  readonly see?: (world: World, scene: Scene) => Promise<string>
+}
+
+export const resolve = <T extends object>(value: Of<T> | undefined, scene: Scene): T | undefined =>
+  typeof value === 'function' ? value(scene) : value

@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import type { Namespace, Project, Visibility } from '../../src/db/schema.ts'
+import type { NamedOperation } from '../../src/http/operation.ts'
+import { scratch, writeHistory } from '../support/git_fixtures.ts'
+import type { Someone } from '../support/makers.ts'
+import type { Answered, World } from '../support/world.ts'
+import { CALLERS, resolve, type Caller } from './calls.ts'
+import { callsOf } from './index.ts'
+
+/** A group with a project in it that has a history, and somebody of every kind. */
+export interface Scene {
+  readonly group: Namespace
+  readonly project: Project
+  readonly callers: ReadonlyMap<Caller, Someone | undefined>
+}
+
+export async function openScene(world: World, visibility: Visibility): Promise<Scene> {
+  const { make } = world
+  const source = join(scratch(), `${visibility}-${Math.random()}.git`)
+  writeHistory(source, 60, 1)
+  const group = await make.group({ visibility })
+  const project = await make.project({ group, visibility, repository: source })
+  const callers = new Map<Caller, Someone | undefined>()
+  for (const who of CALLERS) callers.set(who, await someone(world, who, group))
+  return { group, project, callers }
+}
+
+function someone({ make }: World, who: Caller, group: Namespace): Promise<Someone> | undefined {
+  if (who === 'nobody') return undefined
+  if (who === 'admin') return make.admin()
+  return who === 'none' ? make.user() : make.memberOf(who, { group })
+}
+
+export const callerOf = ({ callers }: Scene, who: Caller): Someone => {
+  const found = callers.get(who)
+  if (found === undefined) throw new Error(`nobody is ${who}`)
+  return found
+}
+
+/** What stands in an operation's path, once its scene is set. */
+export async function setScene(
+  world: World,
+  scene: Scene,
+  op: NamedOperation,
+): Promise<Readonly<Record<string, string>>> {
+  const parent = /^\/(security\/)?projects\//.test(op.path) ? scene.project : scene.group
+  return { id: String(parent.id), ...(await callsOf(op.name).set?.(world, scene, op.name)) }
+}
+
+export interface Call {
+  readonly as?: Someone | undefined
+  readonly path: Readonly<Record<string, string>>
+  /** A parameter to leave out. */
+  readonly without?: string
+}
+
+/** Calls an operation with everything it needs. */
+export function callIn(world: World, scene: Scene, op: NamedOperation, call: Call): Promise<Answered> {
+  const { bodies, queries } = callsOf(op.name)
+  const path = op.path.replaceAll(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(call.path[name] ?? '1'),
+  )
+  const sent = { ...resolve(bodies?.[op.name], scene) } as Record<string, unknown>
+  const query = { ...resolve(queries?.[op.name], scene) }
+  if (call.without !== undefined) {
+    delete sent[call.without]
+    delete query[call.without]
+    delete query[`${call.without}[]`]
+  }
+  return world.call(op.method, path, {
+    as: call.as,
+    query,
+    ...(op.method !== 'GET' && Object.keys(sent).length > 0 && { body: sent }),
+  })
+}
