@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
+import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
   CommitNoteTable,
@@ -56,6 +57,7 @@ export interface Database {
   resource_iteration_events: planning.ResourceIterationEventTable
   todos: planning.TodoTable
   label_priorities: planning.LabelPriorityTable
+  badges: BadgeTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
