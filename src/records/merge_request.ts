@@ -108,7 +108,11 @@ export type MergeRequestShown = MergeRequestColumns & {
   readonly resolved: boolean
   /** Whether the project asks for every thread to be resolved before a merge. */
   readonly needs_resolved: boolean
-  readonly diff: { readonly base_sha: string; readonly start_sha: string; readonly changes_count: string } | null
+  readonly diff: {
+    readonly base_sha: string
+    readonly start_sha: string
+    readonly changes_count: string
+  } | null
   readonly subscribed?: boolean
 }
 
@@ -167,7 +171,12 @@ export function mergeStatusOf(row: MergeRequestShown): string {
 
 type Merging = Pick<
   Static<typeof MergeRequest>,
-  'merge_status' | 'detailed_merge_status' | 'has_conflicts' | 'sha' | 'merge_commit_sha' | 'squash_commit_sha'
+  | 'merge_status'
+  | 'detailed_merge_status'
+  | 'has_conflicts'
+  | 'sha'
+  | 'merge_commit_sha'
+  | 'squash_commit_sha'
 >
 const mergingOf = (row: MergeRequestShown): Merging => ({
   merge_status: row.merge_status === 'broken' ? 'cannot_be_merged' : row.merge_status,
