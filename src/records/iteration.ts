@@ -1,47 +1,47 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { Iteration as IterationRow } from '../db/schema_planning.ts'
-import type { Context } from '../http/gate.ts'
 import { date, nullable, timestamp } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
 
 export const Iteration = t.Object({
   id: t.Integer(),
   iid: t.Integer(),
-  sequence: t.Integer({ description: 'Its place in the cadence' }),
+  sequence: t.Integer({ description: 'Its place in its cadence' }),
   group_id: t.Integer(),
   title: nullable(t.String()),
   description: nullable(t.String()),
   state: t.Integer({ description: '1 upcoming, 2 current, 3 closed' }),
   created_at: timestamp(),
   updated_at: timestamp(),
-  start_date: nullable(date()),
-  due_date: nullable(date()),
+  start_date: date(),
+  due_date: date(),
   web_url: t.String(),
 })
 
-/** An iteration with the full path of its group; moments may still be text, as JSON has them. */
-export type IterationInPlace = Omit<IterationRow, 'created_at' | 'updated_at'> & {
+/** An iteration with what is shown around it; moments may still be text, as JSON has them. */
+export type IterationShown = Omit<IterationRow, 'created_at' | 'updated_at'> & {
   readonly created_at: Date | string
   readonly updated_at: Date | string
-  readonly group_path: string
+  readonly state: number
+  /** Of the group. */
+  readonly full_path: string
 }
 
-/** The iteration with this id as one JSON value for `presentIteration`; null when there is none. */
-export const iterationJson = (id: RawBuilder<unknown>): RawBuilder<IterationInPlace | null> => sql`(
-  select to_json(r) from (select t.*, n.full_path as group_path from iterations t
-                            join namespaces n on n.id = t.group_id where t.id = ${id}) r)`
+/** The iterations that `chosen` selects, in no order, with all that is shown of them. Their dates say their state. */
+export const shownIterations = (chosen: RawBuilder<unknown>): RawBuilder<IterationShown> => sql`
+  select t.*, case when t.start_date > today() then 1 when t.due_date < today() then 3 else 2 end as state,
+         (select tg.full_path from namespaces tg where tg.id = t.group_id) as full_path
+    from (${chosen}) t`
 
-/** Its dates say what it is: those of a day still to come, of today, or of the past, in UTC. */
-const stateOf = ({ start_date, due_date }: IterationInPlace, now: Date): number => {
-  const today = now.toISOString().slice(0, 10)
-  if (start_date > today) return 1
-  return due_date < today ? 3 : 2
-}
+/** The iteration with this id as one JSON value; null when there is none. */
+export const iterationJson = (id: RawBuilder<unknown>): RawBuilder<IterationShown | null> => sql`(
+  select to_json(r) from (${shownIterations(sql`select * from iterations where id = ${id}`)}) r)`
 
 /** What the world sees of an iteration, by itself and inside issues. */
 export const presentIteration = (
-  row: IterationInPlace,
-  { config, now }: Pick<Context, 'config' | 'now'>,
+  row: IterationShown,
+  { config }: Pick<Instance, 'config'>,
 ): Static<typeof Iteration> => ({
   id: row.id,
   iid: row.iid,
@@ -49,10 +49,10 @@ export const presentIteration = (
   group_id: row.group_id,
   title: row.title,
   description: row.description,
-  state: stateOf(row, now),
+  state: row.state,
   created_at: new Date(row.created_at).toISOString(),
   updated_at: new Date(row.updated_at).toISOString(),
   start_date: row.start_date,
   due_date: row.due_date,
-  web_url: `${config.url}/groups/${row.group_path}/-/iterations/${row.iid}`,
+  web_url: `${config.url}/groups/${row.full_path}/-/iterations/${row.iid}`,
 })
