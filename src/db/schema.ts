@@ -116,6 +116,8 @@ interface ProjectTable extends Times {
   star_count: Generated<number>
   forks_count: Generated<number>
   open_issues_count: Generated<number>
+  /** Without the confidential ones. */
+  open_public_issues_count: Generated<number>
   repository_size: Generated<number>
   last_activity_at: Time
 }
