@@ -104,7 +104,7 @@ export async function promote(ctx: At & { readonly promotesTo: Home }): Promise<
   if (before === undefined || !from.includes(before.id)) throw noSuchRecord()
   if (await milestones.isTaken(db, promotesTo, before.title, from)) throw notPromoted(`Title ${TAKEN}`)
   const row = await milestones
-    .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), before)
+    .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), settle({}, before))
     .catch(orTaken(() => notPromoted(`Title ${TAKEN}`)))
   if (row === undefined) throw new Error('a milestone was not inserted')
   await mergeMilestones(db, { into: row.id, from })
