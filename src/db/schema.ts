@@ -32,6 +32,8 @@ export interface Database {
   merge_request_assignees: planning.MergeRequestAssigneeTable
   merge_request_reviewers: planning.MergeRequestReviewerTable
   merge_request_diffs: planning.MergeRequestDiffTable
+  merge_request_merges: planning.MergeRequestMergeTable
+  merge_request_approvals: planning.MergeRequestApprovalTable
   snippets: planning.SnippetTable
   snippet_files: planning.SnippetFileTable
   epics: planning.EpicTable

@@ -58,6 +58,12 @@ export interface MergeRequestTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
+  head_sha: string | null
+  merge_status: Generated<'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'broken'>
+  /** As the title says. */
+  draft: ColumnType<boolean, never, never>
   merge_commit_sha: string | null
   squash_commit_sha: string | null
   merged_at: Date | null
@@ -83,6 +89,22 @@ export interface MergeRequestDiffTable {
   base_sha: string
   start_sha: string
   head_sha: string
+  changes_count: Generated<string>
+  created_at: Time
+}
+
+export interface MergeRequestMergeTable {
+  merge_request_id: number
+  commit_sha: string
+  merge_commit_sha: string | null
+  squash_commit_sha: string | null
+  user_id: number | null
+  created_at: Time
+}
+
+export interface MergeRequestApprovalTable {
+  merge_request_id: number
+  user_id: number
   created_at: Time
 }
 
