@@ -12,6 +12,7 @@ import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as metadata from './metadata/operations.ts'
+import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
@@ -49,6 +50,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   metadata,
   personal_access_tokens: personalAccessTokens,
   users,
+  milestones,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

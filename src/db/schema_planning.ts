@@ -211,6 +211,7 @@ export interface IterationCadenceTable extends Times {
   start_date: string | null
   duration_in_weeks: number | null
   iterations_in_advance: number | null
+  rolled_over_on: string | null
 }
 
 export interface IterationTable extends Times {

@@ -4,6 +4,10 @@ import { people } from './people.ts'
 import { repositories } from './repositories.ts'
 
 const ALL: readonly Calls[] = [firstAreas, people, repositories]
+import { planning } from './planning.ts'
+import { repositories } from './repositories.ts'
+
+const ALL: readonly Calls[] = [firstAreas, planning, repositories]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
