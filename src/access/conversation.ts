@@ -5,7 +5,7 @@ import { commitNoteable, findDiscussion, findNote } from '../core/note_reading.t
 import { repositoryPath, type Project } from '../core/projects.ts'
 import { ROLES } from '../core/roles.ts'
 import type { Epic, Issue, MergeRequest, Note, Snippet } from '../db/schema_planning.ts'
-import { allows, loads, type Actor, type Allows, type AnyGate, type Has } from '../http/gate.ts'
+import { allows, loads, type Actor, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
 import type { AnyOperation } from '../http/operation.ts'
 import { forbidden, noSuchRecord, notFound } from '../http/problems.ts'
 import { group, hasRepository, mayReadCode, project } from './gates.ts'
@@ -41,20 +41,41 @@ const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'archived' | 
 
 const PLAIN = { iid: null, project_id: null, group_id: null, locked: false, confidential: false } as const
 
-const ofIssue = ({ id, iid, project_id, author_id, discussion_locked, confidential }: Issue): Noteable => ({
-  ...{ ...PLAIN, id, kind: 'issue', iid, project_id, author_id },
-  ...{ locked: discussion_locked, confidential },
+const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
+  kind: 'issue',
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  group_id: null,
+  author_id: row.author_id,
+  locked: discussion_locked,
+  confidential: row.confidential,
 })
 const ofMergeRequest = (row: MergeRequest): Noteable => ({
-  ...{ ...PLAIN, id: row.id, kind: 'merge_request', iid: row.iid, project_id: row.project_id },
-  ...{ author_id: row.author_id, locked: row.discussion_locked },
+  ...PLAIN,
+  kind: 'merge_request',
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  author_id: row.author_id,
+  locked: row.discussion_locked,
 })
 const ofSnippet = ({ id, project_id, author_id }: Snippet): Noteable => ({
-  ...{ ...PLAIN, id, kind: 'snippet', project_id, author_id },
+  ...PLAIN,
+  kind: 'snippet',
+  id,
+  project_id,
+  author_id,
 })
-const ofEpic = ({ id, iid, group_id, author_id, discussion_locked, confidential }: Epic): Noteable => ({
-  ...{ ...PLAIN, id, kind: 'epic', iid, group_id, author_id },
-  ...{ locked: discussion_locked, confidential },
+const ofEpic = (row: Epic): Noteable => ({
+  kind: 'epic',
+  id: row.id,
+  iid: row.iid,
+  project_id: null,
+  group_id: row.group_id,
+  author_id: row.author_id,
+  locked: row.discussion_locked,
+  confidential: row.confidential,
 })
 
 const commitOfPath = loads({
@@ -71,21 +92,16 @@ const commitOfPath = loads({
 })
 
 /** The same gate, which gives what every base gives too. */
-function giving<Needs extends object, Row, const As extends string>(
-  gate: AnyGate & { readonly as?: string },
-  as: As,
-  here: (ctx: Has<Needs>, row: Row) => Here | Promise<Here>,
-): AnyGate {
-  const pass = gate.pass as (ctx: object, value: never) => Promise<Record<string, Row> | undefined>
-  return {
-    ...gate,
-    pass: async (ctx, value) => {
-      const found = await pass(ctx, value)
-      const row = found?.[as]
-      return row === undefined ? undefined : { ...found, ...(await here(ctx as Has<Needs>, row)) }
-    },
-  }
-}
+const giving = <Param extends string, Needs extends object, Gives extends object>(
+  gate: Loads<Param, Needs, Gives>,
+  here: (ctx: Has<Needs>, found: Gives) => Here | Promise<Here>,
+): Loads<Param, Needs, Gives & Here> => ({
+  ...gate,
+  pass: async (ctx, value) => {
+    const found = await gate.pass(ctx, value)
+    return found && { ...found, ...(await here(ctx, found)) }
+  },
+})
 
 /** One kind of thing that is talked about, and where. */
 export interface Base {
@@ -94,8 +110,6 @@ export interface Base {
   readonly noun: string
   readonly words: string
   readonly path: string
-  /** Gates that stand before the parameters are read, behind the one that wants a caller. */
-  readonly first: readonly AnyGate[]
   readonly gates: readonly AnyGate[]
   /** Set where the specification shows the base itself. */
   readonly specified?: true
@@ -106,11 +120,7 @@ const issueBase: Base = {
   noun: 'Issue',
   words: 'an issue',
   path: '/projects/:id/issues/:issue_iid',
-  first: [],
-  gates: [
-    project,
-    giving(issue, 'issue', (ctx: InProject, row: Issue) => ({ noteable: ofIssue(row), ...inProject(ctx) })),
-  ],
+  gates: [project, giving(issue, (ctx, { issue }) => ({ noteable: ofIssue(issue), ...inProject(ctx) }))],
   specified: true,
 }
 const mergeRequestBase: Base = {
@@ -118,11 +128,10 @@ const mergeRequestBase: Base = {
   noun: 'MergeRequest',
   words: 'a merge request',
   path: '/projects/:id/merge_requests/:merge_request_iid',
-  first: [],
   gates: [
     project,
-    giving(mergeRequest, 'mergeRequest', (ctx: InProject, row: MergeRequest) => ({
-      noteable: ofMergeRequest(row),
+    giving(mergeRequest, (ctx, { mergeRequest }) => ({
+      noteable: ofMergeRequest(mergeRequest),
       ...inProject(ctx),
     })),
   ],
@@ -132,23 +141,18 @@ const snippetBase: Base = {
   noun: 'Snippet',
   words: 'a snippet',
   path: '/projects/:id/snippets/:snippet_id',
-  first: [],
   gates: [
     project,
-    giving(snippet, 'snippet', (ctx: InProject, row: Snippet) => ({
-      noteable: ofSnippet(row),
-      ...inProject(ctx),
-    })),
+    giving(snippet, (ctx, { snippet }) => ({ noteable: ofSnippet(snippet), ...inProject(ctx) })),
   ],
 }
-const onEpic = (gate: AnyGate): AnyGate =>
-  giving(gate, 'epic', (ctx: InGroup, row: Epic) => ({ noteable: ofEpic(row), ...inGroup(ctx) }))
+const onEpic = (gate: typeof epic | typeof epicById): AnyGate =>
+  giving(gate as typeof epic, (ctx, { epic }) => ({ noteable: ofEpic(epic), ...inGroup(ctx) }))
 const epicByIdBase: Base = {
   kind: 'epic',
   noun: 'Epic',
   words: 'an epic',
   path: '/groups/:id/epics/:epic_id',
-  first: [],
   gates: [group, premiumOrAbsent, onEpic(epicById)],
 }
 const epicByIidBase: Base = {
@@ -161,14 +165,16 @@ const commitBase: Base = {
   noun: 'Commit',
   words: 'a commit',
   path: '/projects/:id/repository/commits/:commit_id',
-  first: [],
   gates: [
     project,
-    giving(commitOfPath, 'commit', async (ctx: InProject, { id: sha }: { id: string }) => ({
+    giving(commitOfPath, async (ctx, { commit: { id: sha } }) => ({
       noteable: {
         ...PLAIN,
-        ...{ id: await commitNoteable(ctx.db, ctx.project.id, sha), kind: 'commit', sha },
-        ...{ project_id: ctx.project.id, author_id: null },
+        kind: 'commit',
+        id: await commitNoteable(ctx.db, ctx.project.id, sha),
+        sha,
+        project_id: ctx.project.id,
+        author_id: null,
       },
       ...inProject(ctx),
     })),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changesLine, isSame, lineCode, linesOf, standsAt } from './diff_lines.ts'
+import { isSame, lineCode, linesOf, standsAt } from './diff_lines.ts'
 
 const diff =
   '@@ -3,3 +3,4 @@\n a\n-b\n+B\n+B2\n c\n@@ -10 +11,2 @@ f()\n-x\n+y\n+z\n\\ No newline at end of file\n'
 const numbers = Array.from({ length: 20 }, (_, i) => i)
 
 test('lines are counted through hunks', () => {
-  const lines = (side: 'new' | 'old'): number[] => numbers.filter((line) => changesLine(diff, line, side))
+  const lines = (side: 'new' | 'old'): number[] => numbers.filter((line) => standsAt(diff, line, side))
   assert.deepEqual(lines('new'), [4, 5, 11, 12])
   assert.deepEqual(lines('old'), [4, 10])
   assert.deepEqual(standsAt(diff, 5, 'new'), { kind: 'added', before: 5, after: 5 })

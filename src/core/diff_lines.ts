@@ -29,14 +29,6 @@ export function* linesOf(diff: string): Generator<DiffLine> {
   }
 }
 
-/** Whether the hunks of one file add (`new`) or remove (`old`) the line of that number. */
-export function changesLine(diff: string, line: number, side: Side): boolean {
-  for (const { kind, before, after } of linesOf(diff))
-    if (side === 'new' ? kind === 'added' && after === line : kind === 'removed' && before === line)
-      return true
-  return false
-}
-
 /** Whether that line of the old file is that line of the new one, `lines` long. */
 export function isSame(diff: string, before: number, after: number, lines: number): boolean {
   let at = { before: 1, after: 1 }

@@ -2,7 +2,6 @@ import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as planning from './schema_planning.ts'
 import type {
-  CommitNoteTable,
   CommitStatusTable,
   PipelineTable,
   ProjectCounterTable,
@@ -57,7 +56,6 @@ export interface Database {
   project_counters: ProjectCounterTable
   pipelines: PipelineTable
   commit_statuses: CommitStatusTable
-  commit_notes: CommitNoteTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
 }

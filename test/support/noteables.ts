@@ -42,20 +42,29 @@ export async function makeMergeRequest(
 ): Promise<Made> {
   const iid = await nextIid(world, 'merge_requests', 'project_id', project_id)
   const id = await insert(world, 'merge_requests', {
-    ...{ project_id, iid, title: `Change ${iid}`, source_project_id: project_id },
-    ...{ source_branch: `topic-${iid}`, target_branch: 'main' },
+    project_id,
+    iid,
+    title: `Change ${iid}`,
+    source_project_id: project_id,
+    source_branch: `topic-${iid}`,
+    target_branch: 'main',
     ...values,
   })
   if (diff !== undefined)
     await insert(world, 'merge_request_diffs', {
-      ...{ merge_request_id: id, base_sha: diff.base, start_sha: diff.base, head_sha: diff.head },
+      merge_request_id: id,
+      base_sha: diff.base,
+      start_sha: diff.base,
+      head_sha: diff.head,
     })
   return { id, iid, path: `/projects/${project_id}/merge_requests/${iid}` }
 }
 
 export async function makeSnippet(world: World, { id: project_id }: Of, values: Values = {}): Promise<Made> {
   const id = await insert(world, 'snippets', {
-    ...{ project_id, title: 'Snippet', visibility: 'public' },
+    project_id,
+    title: 'Snippet',
+    visibility: 'public',
     ...values,
   })
   return { id, iid: id, path: `/projects/${project_id}/snippets/${id}` }

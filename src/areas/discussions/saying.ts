@@ -6,7 +6,7 @@ import type { Note as NoteRow } from '../../db/schema_planning.ts'
 import type { Has } from '../../http/gate.ts'
 import { Answer } from '../../http/operation.ts'
 import { badParams, noSuchRecord, refused } from '../../http/problems.ts'
-import { Discussion, presentNote, type Note } from '../../records/note.ts'
+import { presentNote, type Discussion, type Note } from '../../records/note.ts'
 import { readNote, readThread } from './store.ts'
 
 // What becomes of a text on its way into a note.
