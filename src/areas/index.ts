@@ -8,6 +8,7 @@ import * as commitDiffs from './commit_diffs/operations.ts'
 import * as commitSignatures from './commit_signatures/operations.ts'
 import * as commits from './commits/operations.ts'
 import * as compare from './compare/operations.ts'
+import { discussionOperations, noteOperations } from './discussions/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
@@ -40,6 +41,8 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  discussions: discussionOperations,
+  notes: noteOperations,
   namespaces,
   project_aliases: projectAliases,
   plan_limits: planLimits,

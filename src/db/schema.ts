@@ -4,7 +4,6 @@ import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
-  CommitNoteTable,
   CommitStatusTable,
   PipelineTable,
   ProjectCounterTable,
@@ -67,7 +66,6 @@ export interface Database {
   project_counters: ProjectCounterTable
   pipelines: PipelineTable
   commit_statuses: CommitStatusTable
-  commit_notes: CommitNoteTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
 }
