@@ -28,7 +28,8 @@ create index projects_namespace_updated_at on projects (namespace_id, updated_at
 create index projects_namespace_last_activity_at on projects (namespace_id, last_activity_at, id);
 create index projects_namespace_star_count on projects (namespace_id, star_count, id);
 create index projects_name_trigrams on projects using gin (name gin_trgm_ops);
-create index projects_path_trigrams on projects using gin (path gin_trgm_ops);
+create index projects_full_path_trigrams on projects using gin (full_path gin_trgm_ops);
+create index projects_description_trigrams on projects using gin (description gin_trgm_ops);
 create index projects_topics on projects using gin (topics);
 create index project_stars_project on project_stars (project_id);
 
