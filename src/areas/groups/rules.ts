@@ -73,9 +73,6 @@ export function visibilityFaults({ visibility, parent, projects, groups }: Sight
   return texts.length > 0 ? { visibility_level: texts } : {}
 }
 
-/** Whether somebody may create groups at the top. */
-export const mayCreateGroup = (actor: Viewer): boolean => actor.admin || !actor.external
-
 /** Whether somebody may create groups in that one: as it says itself, its owners or its maintainers too. */
 export const mayCreateSubgroup = (actor: Viewer, parent: Group): boolean =>
   actor.admin ||

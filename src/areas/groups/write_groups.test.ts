@@ -199,6 +199,9 @@ test('who creates in a group is what the group says; users from outside create n
   }
   await make.sql(`update users set external = true where id = ${stranger.id}`)
   assert.equal((await send('POST', '/groups', stranger, { name: 'in', path: fresh() })).status, 403)
+  await make.sql(`update users set can_create_group = false where id = ${owner.id}`)
+  assert.equal((await send('POST', '/groups', owner, { name: 'in', path: fresh() })).status, 403)
+  assert.equal((await create(owner)).status, 201)
 })
 
 test('a new path is the path of everything below, in every record and address, by one statement for any number', async () => {
