@@ -1,6 +1,7 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
+import * as badges from './badges/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -48,6 +49,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  badges,
   application_settings: applicationSettings,
   user,
   metadata,

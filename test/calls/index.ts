@@ -1,3 +1,4 @@
+import { badges } from './badges.ts'
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
@@ -5,7 +6,7 @@ import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, groups, repositories, people, planning]
+const ALL: readonly Calls[] = [firstAreas, badges, groups, repositories, people, planning]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
