@@ -16,10 +16,11 @@ interface Place {
 }
 
 const noteActivity = statement(
-  (p: Slots<{ id: number; at: Date; default_branch: string | null }>) => sql`
+  (p: Slots<{ id: number; at: Date; default_branch: string | null; born: boolean }>) => sql`
     update projects
        set last_activity_at = greatest(last_activity_at, ${p.at}::timestamptz),
-           default_branch = coalesce(${p.default_branch}, default_branch)
+           default_branch = coalesce(${p.default_branch}, default_branch),
+           empty_repo = empty_repo and not ${p.born}
      where id = ${p.id}`,
 )
 
@@ -70,6 +71,7 @@ async function refsMoved(
     id: project.id,
     at: new Date(),
     default_branch: defaultBranch ?? null,
+    born,
   })
   if (tools.git.isDue(repositoryPath(project.id))) {
     const payload = { project_id: project.id }
@@ -122,6 +124,6 @@ export async function reconcile(
   const committed = (commit?.committer.date.seconds ?? 0) * 1000
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
-  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null })
+  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null, born: true })
   return true
 }

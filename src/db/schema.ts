@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
+import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
   CommitNoteTable,
@@ -20,6 +21,7 @@ export interface Database {
   member_promotions: people.MemberPromotionTable
   namespaces: NamespaceTable
   projects: ProjectTable
+  project_imports: ProjectImportTable
   members: MemberTable
   group_group_links: GroupGroupLinkTable
   project_group_links: ProjectGroupLinkTable
@@ -55,6 +57,7 @@ export interface Database {
   resource_iteration_events: planning.ResourceIterationEventTable
   todos: planning.TodoTable
   label_priorities: planning.LabelPriorityTable
+  badges: BadgeTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
@@ -109,8 +112,21 @@ interface ProjectTable extends Times {
   star_count: Generated<number>
   forks_count: Generated<number>
   open_issues_count: Generated<number>
+  /** Without the confidential ones. */
+  open_public_issues_count: Generated<number>
   repository_size: Generated<number>
   last_activity_at: Time
+  forked_from_project_id: number | null
+  empty_repo: Generated<boolean>
+}
+
+interface ProjectImportTable extends Times {
+  project_id: number
+  status: Generated<'scheduled' | 'started' | 'finished' | 'failed'>
+  kind: 'url' | 'fork'
+  url: string | null
+  source: Buffer | null
+  error: string | null
 }
 
 interface MemberTable extends Times {
@@ -217,6 +233,7 @@ export type UserEmail = Selectable<people.UserEmailTable>
 export type Invitation = Selectable<people.InvitationTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
+export type ProjectImport = Selectable<ProjectImportTable>
 export type Label = Selectable<LabelTable>
 export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>

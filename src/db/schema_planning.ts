@@ -28,6 +28,8 @@ export interface IssueTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
   closed_at: Date | null
   closed_by_id: number | null
   moved_to_id: number | null
