@@ -15,6 +15,7 @@ import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
@@ -42,6 +43,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  projects,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,

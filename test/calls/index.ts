@@ -1,8 +1,9 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories]
+const ALL: readonly Calls[] = [firstAreas, repositories, projects]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
