@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { ROLES, canSee, heldBy, roleInNamespace } from '../../core/roles.ts'
+import { ROLES, belongsBelow, canSee, heldBy, roleInNamespace } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
 import { statement, type Slots } from '../../db/statement.ts'
@@ -42,4 +42,16 @@ export function mayFill(actor: Actor, home: Home): boolean {
   if (actor.admin) return true
   if (home.kind === 'user') return home.owner_id === actor.id
   return home.role >= creationLevel(home.settings['project_creation_level'])
+}
+
+const belongs = statement(
+  (p: Slots<{ user_id: number; id: number }>) => sql<{ belongs: boolean }>`
+    select ${belongsBelow(heldBy(p.user_id), p.id)} as belongs`,
+)
+
+/** Whether there is a group of that id that the caller sees. */
+export async function seesGroupNow(db: Db, actor: Actor, id: number): Promise<boolean> {
+  const home = await findHome(db, actor, id)
+  if (home?.kind !== 'group') return false
+  return maySee(actor, home) || (await db.one(belongs, { user_id: actor.id, id }))?.belongs === true
 }

@@ -24,6 +24,8 @@ export {
   listUserProjects,
   listUserStarredProjects,
 } from './list_operations.ts'
+export { forkProject, transferProject } from './move_operations.ts'
+export { shareProject, unshareProject } from './share_operations.ts'
 export { updateProject } from './update_operations.ts'
 
 type Here = Context & { readonly actor: Actor; readonly project: Row }
