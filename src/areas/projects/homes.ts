@@ -46,7 +46,7 @@ export function mayFill(actor: Actor, home: Home): boolean {
 
 const belongs = statement(
   (p: Slots<{ user_id: number; id: number }>) => sql<{ belongs: boolean }>`
-    select ${belongsBelow(heldBy(p.user_id), p.id)} as belongs`,
+    select ${belongsBelow(heldBy(p.user_id), sql`${p.id}::bigint`)} as belongs`,
 )
 
 /** Whether there is a group of that id that the caller sees. */
