@@ -18,6 +18,7 @@ import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
@@ -49,6 +50,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   group_labels: groupLabels,
   groups,
   application_settings: applicationSettings,
+  projects,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,

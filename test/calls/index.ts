@@ -5,6 +5,10 @@ import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
 const ALL: readonly Calls[] = [firstAreas, repositories, people, planning]
+import { projects } from './projects.ts'
+import { repositories } from './repositories.ts'
+
+const ALL: readonly Calls[] = [firstAreas, repositories, projects]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
