@@ -1,5 +1,6 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { groups } from './groups.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
@@ -9,6 +10,7 @@ import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 
 const ALL: readonly Calls[] = [firstAreas, repositories, projects]
+const ALL: readonly Calls[] = [firstAreas, groups, repositories, people, planning]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
