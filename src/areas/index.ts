@@ -10,6 +10,7 @@ import * as compare from './compare/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
@@ -42,6 +43,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  issues,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,

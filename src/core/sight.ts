@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../../core/roles.ts'
-import type { Visibility } from '../../db/schema.ts'
+import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from './roles.ts'
+import type { Visibility } from '../db/schema.ts'
 
 // What a caller may see, as parts of statements that name a project `p` and a namespace `n`.
 
