@@ -20,9 +20,11 @@ import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
+import { todoOperations } from './todos/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
@@ -50,6 +52,8 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   group_labels: groupLabels,
   groups,
   issues,
+  resource_events: resourceEventOperations,
+  todos: todoOperations,
   application_settings: applicationSettings,
   user,
   metadata,
