@@ -12,6 +12,7 @@ import { discussionOperations, noteOperations } from './discussions/operations.t
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
@@ -20,9 +21,11 @@ import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
+import { todoOperations } from './todos/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
@@ -49,6 +52,9 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  issues,
+  resource_events: resourceEventOperations,
+  todos: todoOperations,
   application_settings: applicationSettings,
   projects,
   user,

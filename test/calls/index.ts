@@ -1,6 +1,8 @@
 import { CALLERS, type Calls } from './calls.ts'
+import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
+import { issues } from './issues.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
@@ -11,6 +13,7 @@ import { repositories } from './repositories.ts'
 
 const ALL: readonly Calls[] = [firstAreas, repositories, projects]
 const ALL: readonly Calls[] = [firstAreas, groups, repositories, people, planning]
+const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, events]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
