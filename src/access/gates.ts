@@ -80,6 +80,7 @@ const inGroup = (role: RoleName): Allows<{ group: Group }> =>
 export const reporter = inProject('reporter')
 export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
+export const projectOwner = inProject('owner')
 export const groupReporter = inGroup('reporter')
 
 /** The project's repository, unless it is switched off for the caller. */

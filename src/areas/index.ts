@@ -10,6 +10,7 @@ import * as compare from './compare/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as mergeRequests from './merge_requests/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
@@ -45,6 +46,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  merge_requests: mergeRequests,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

@@ -1,8 +1,9 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { mergeRequests } from './merge_requests.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories]
+const ALL: readonly Calls[] = [firstAreas, repositories, mergeRequests]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
