@@ -20,6 +20,9 @@ const licensed = (needs: Tier, refuses: () => Problem): Enables =>
 /** For areas whose published refusal below the tier is 403. */
 export const premiumOrForbidden = licensed('premium', forbidden)
 
+/** For areas that are not there below the tier. */
+export const premiumOrAbsent = licensed('premium', noRoute)
+
 /** For operations that only an instance of one's own has. */
 export const selfManaged = enables({
   says: 'a self-managed instance',

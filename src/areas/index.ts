@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
@@ -7,11 +8,13 @@ import * as commitDiffs from './commit_diffs/operations.ts'
 import * as commitSignatures from './commit_signatures/operations.ts'
 import * as commits from './commits/operations.ts'
 import * as compare from './compare/operations.ts'
+import { discussionOperations, noteOperations } from './discussions/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
+import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
@@ -22,6 +25,7 @@ import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
+import * as users from './users/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -38,15 +42,23 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  discussions: discussionOperations,
+  notes: noteOperations,
   namespaces,
   project_aliases: projectAliases,
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+<<<<<<< HEAD
   issues,
+=======
+  application_settings: applicationSettings,
+>>>>>>> dad7030606b680ceec67fce77df9879170f6e96b
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  users,
+  milestones,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

@@ -1,9 +1,11 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
 import { issues } from './issues.ts'
+import { people } from './people.ts'
+import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, issues]
+const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
