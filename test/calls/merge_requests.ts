@@ -2,7 +2,7 @@ import { repositoryPath } from '../../src/core/projects.ts'
 import { rowsOf } from '../support/rows.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
-import { callerOf, type Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
 
 const BRANCHES = ['main', 'topic', 'other'] as const
 
@@ -36,7 +36,10 @@ async function restore(world: World, scene: Scene): Promise<void> {
   const stand = await standOf(world, scene)
   const now = new Map(await refsOf(world, scene))
   const wanted = new Map(BRANCHES.map((name) => [`refs/heads/${name}`, stand[name]]))
-  const names = [...wanted.keys(), ...[...now.keys()].filter((name) => name.startsWith('refs/merge-requests/'))]
+  const names = [
+    ...wanted.keys(),
+    ...[...now.keys()].filter((name) => name.startsWith('refs/merge-requests/')),
+  ]
   const moves = names.map((ref) => ({ ref, from: now.get(ref), to: wanted.get(ref) }))
   await repository.moveRefs(moves.filter(({ from, to }) => from !== to))
 }
@@ -51,7 +54,7 @@ export const mergeRequests: Calls = {
   getMergeRequest               404 404 404 404 404 200 200 200 200 200 404
   createMergeRequest            404 404 404 403 403 403 201 201 201 201 404
   updateMergeRequest            404 404 404 404 404 403 200 200 200 200 404
-  deleteMergeRequest            404 404 404 404 404 403 403 403 204 204 404
+  deleteMergeRequest            404 404 404 403 403 403 403 403 204 204 404
   mergeMergeRequest             404 404 404 404 404 401 401 200 200 200 404
   listMergeRequestCommits       404 404 404 404 404 200 200 200 200 200 404
   getMergeRequestChanges        404 404 404 404 404 200 200 200 200 200 404
@@ -66,8 +69,8 @@ export const mergeRequests: Calls = {
   subscribeToMergeRequest       404 404 404 404 404 201 201 201 304 201 404
   unsubscribeFromMergeRequest   404 404 404 404 404 304 304 304 201 304 404
   getMergeRequestApprovals      404 404 404 404 404 200 200 200 200 200 404
-  approveMergeRequest           404 404 404 404 404 403 201 201 201 201 404
-  unapproveMergeRequest         404 404 404 404 404 403 201 201 201 201 404
+  approveMergeRequest           404 404 404 403 403 403 201 201 201 201 404
+  unapproveMergeRequest         404 404 404 403 403 403 201 201 201 201 404
   listCommitMergeRequests       404 404 404 403 403 200 200 200 200 200 404
 `,
   inPublic: `
@@ -116,7 +119,7 @@ export const mergeRequests: Calls = {
       insert into protected_branch_levels (protected_branch_id, action, access_level)
       select id, action, 40 from p, (values ('push'), ('merge')) as k (action)`)
     const made = await world.call('POST', `/projects/${id}/merge_requests`, {
-      as: callerOf(scene, 'owner'),
+      as: scene.callers.get('owner'),
       body: { source_branch: 'topic', target_branch: 'main', title: 'The topic' },
     })
     if (made.status !== 201) throw new Error(`${made.status} ${made.text}`)

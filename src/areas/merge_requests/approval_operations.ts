@@ -1,6 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { developer, project, signedIn } from '../../access/gates.ts'
-import { anyone } from '../../access/gates.ts'
+import { anyone, developer, project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { writeSystemNote } from '../../core/system_notes.ts'
@@ -82,7 +81,7 @@ export const approveMergeRequest = operation({
   params: t.Object({
     sha: t.Optional(t.String({ description: 'What was looked at: what the source branch must hold' })),
   }),
-  gates: [project, signedIn, mergeRequest, developer],
+  gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params } = ctx
     if (params.sha && params.sha !== mergeRequest.head_sha) throw otherHead(mergeRequest.head_sha ?? '')
@@ -105,7 +104,7 @@ export const unapproveMergeRequest = operation({
   path: '/projects/:id/merge_requests/:merge_request_iid/unapprove',
   summary: 'Take back one’s approval of a merge request',
   published: true,
-  gates: [project, signedIn, mergeRequest, developer],
+  gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
     const { db, actor, mergeRequest } = ctx
     if (!(await unapprove(db, mergeRequest.id, actor.id))) throw noSuchRecord()

@@ -134,7 +134,7 @@ export const createMergeRequest = operation({
         throw await twinOf(db, error, { ...values, iid: 0 })
       })
     // A branch that moved meanwhile moved unheard.
-    await followBranches(ctx, project, [source_branch, target_branch])
+    await followBranches(ctx, project, [source_branch])
     return answerWith(ctx, db, made)
   },
   returns: MergeRequestDetail,
@@ -147,12 +147,12 @@ export const createMergeRequest = operation({
   ],
 })
 
+// prettier-ignore
 const CHANGEABLE = [
-  ...['assignee_id', 'assignee_ids', 'reviewer_ids', 'description', 'labels', 'add_labels', 'remove_labels'],
-  ...['milestone_id', 'remove_source_branch', 'allow_collaboration', 'allow_maintainer_to_push', 'squash'],
-  ...['target_branch', 'title', 'discussion_locked', 'state_event'],
+  'assignee_id', 'assignee_ids', 'reviewer_ids', 'description', 'labels', 'add_labels', 'remove_labels',
+  'milestone_id', 'remove_source_branch', 'allow_collaboration', 'allow_maintainer_to_push', 'squash',
+  'target_branch', 'title', 'discussion_locked', 'state_event',
 ]
-
 export const updateMergeRequest = operation({
   method: 'PUT',
   path: '/projects/:id/merge_requests/:merge_request_iid',
@@ -230,7 +230,7 @@ export const deleteMergeRequest = operation({
   path: '/projects/:id/merge_requests/:merge_request_iid',
   summary: 'Delete a merge request',
   published: true,
-  gates: [project, signedIn, mergeRequest, projectOwner],
+  gates: [project, signedIn, projectOwner, mergeRequest],
   handle: async ({ db, git, project, mergeRequest }) => {
     await removeMergeRequest(db, project.id, mergeRequest.id)
     const repository = git.repository(repositoryPath(project.id))
