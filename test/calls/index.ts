@@ -1,10 +1,12 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { issues } from './issues.ts'
+import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning]
+const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, issues, mergeRequests]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
