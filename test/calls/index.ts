@@ -3,6 +3,8 @@ import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
 import { issues } from './issues.ts'
+import { issues } from './issues.ts'
+import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
@@ -14,6 +16,7 @@ import { repositories } from './repositories.ts'
 const ALL: readonly Calls[] = [firstAreas, repositories, projects]
 const ALL: readonly Calls[] = [firstAreas, groups, repositories, people, planning]
 const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, events]
+const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, issues, mergeRequests]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
