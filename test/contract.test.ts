@@ -21,6 +21,7 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
 ])
 
 const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')
