@@ -83,6 +83,7 @@ export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
 export const groupPlanner = inGroup('planner')
 export const groupReporter = inGroup('reporter')
+export const groupOwner = inGroup('owner')
 
 /** The project's repository, unless it is switched off for the caller. */
 export const repository: Gate<'checks', never, { project: Project }, { repository: Repository }> = {

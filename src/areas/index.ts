@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
@@ -7,6 +8,7 @@ import * as commitDiffs from './commit_diffs/operations.ts'
 import * as commitSignatures from './commit_signatures/operations.ts'
 import * as commits from './commits/operations.ts'
 import * as compare from './compare/operations.ts'
+import { discussionOperations, noteOperations } from './discussions/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
@@ -22,6 +24,7 @@ import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
+import * as users from './users/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -38,14 +41,18 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  discussions: discussionOperations,
+  notes: noteOperations,
   namespaces,
   project_aliases: projectAliases,
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  users,
   milestones,
 }
 

@@ -20,10 +20,11 @@ interface Place {
 }
 
 const noteActivity = statement(
-  (p: Slots<{ id: number; at: Date; default_branch: string | null }>) => sql`
+  (p: Slots<{ id: number; at: Date; default_branch: string | null; born: boolean }>) => sql`
     update projects
        set last_activity_at = greatest(last_activity_at, ${p.at}::timestamptz),
-           default_branch = coalesce(${p.default_branch}, default_branch)
+           default_branch = coalesce(${p.default_branch}, default_branch),
+           empty_repo = empty_repo and not ${p.born}
      where id = ${p.id}`,
 )
 
@@ -74,6 +75,7 @@ async function refsMoved(
     id: project.id,
     at: new Date(),
     default_branch: defaultBranch ?? null,
+    born,
   })
   const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
   if (branches.length > 0) await followBranches(tools, project, branches)
@@ -128,7 +130,7 @@ export async function reconcile(
   const committed = (commit?.committer.date.seconds ?? 0) * 1000
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
-  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null })
+  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null, born: true })
   await followBranches(tools, project, undefined)
   return true
 }

@@ -155,6 +155,8 @@ export interface DiscussionTable {
   key: string
   noteable_id: number
   individual_note: boolean
+  internal: Generated<boolean>
+  mentions_project_id: number | null
   created_at: Time
 }
 
@@ -168,7 +170,7 @@ export interface NoteTable extends Times {
   internal: Generated<boolean>
   system_action: string | null
   mentions_project_id: number | null
-  position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null
   resolved_by_id: number | null
@@ -291,5 +293,6 @@ export type Snippet = Selectable<SnippetTable>
 export type Epic = Selectable<EpicTable>
 export type Milestone = Selectable<MilestoneTable>
 export type Iteration = Selectable<IterationTable>
+export type Discussion = Selectable<DiscussionTable>
 export type Note = Selectable<NoteTable>
 export type AwardEmoji = Selectable<AwardEmojiTable>

@@ -255,6 +255,10 @@ create table discussions (
   key text not null unique check (key ~ '^[0-9a-f]{40}$'),
   noteable_id bigint not null references noteables on delete cascade,
   individual_note boolean not null,
+  -- Who sees a thread is a matter of the whole thread; its notes say it once more for lists of notes.
+  internal boolean not null default false,
+  mentions_project_id bigint references projects on delete cascade,
+  -- That of its first note.
   created_at timestamptz not null default now()
 );
 create index discussions_noteable on discussions (noteable_id, created_at, id);
@@ -270,15 +274,19 @@ create table notes (
   system_action text,
   -- Whoever cannot read this project does not see the note, which tells of something in it.
   mentions_project_id bigint references projects on delete cascade,
-  position jsonb,
+  diff_position jsonb,
   commit_id text,
   resolved_at timestamptz,
   resolved_by_id bigint references users on delete set null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
-create index notes_noteable_created_at on notes (noteable_id, created_at, id);
-create index notes_noteable_updated_at on notes (noteable_id, updated_at, id);
+-- Single comments are listed by themselves.
+create index notes_noteable_created_at on notes (noteable_id, created_at, id) where type is null;
+create index notes_noteable_updated_at on notes (noteable_id, updated_at, id) where type is null;
+create index notes_noteable on notes (noteable_id);
+create index notes_mentions_project on notes (mentions_project_id) where mentions_project_id is not null;
+create index discussions_mentions_project on discussions (mentions_project_id) where mentions_project_id is not null;
 create index notes_discussion on notes (discussion_id, created_at, id);
 
 create table award_emoji (
