@@ -21,11 +21,8 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
-<<<<<<< HEAD
   'milestones',
-=======
   'discussions',
->>>>>>> 84621ab19e9f17d2aeddf1095aa85562f8e310e0
 ])
 
 const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')

@@ -20,16 +20,11 @@ const licensed = (needs: Tier, refuses: () => Problem): Enables =>
 /** For areas whose published refusal below the tier is 403. */
 export const premiumOrForbidden = licensed('premium', forbidden)
 
-<<<<<<< HEAD
-/** For areas of which nothing is published below the tier. */
-export const premium = licensed('premium', noRoute)
-
 /** For the charts of milestones, whose published refusal is of its own. */
 export const premiumCharts = licensed('premium', () => rejected('Milestone does not support burndown chart'))
-=======
+
 /** For areas that are not there below the tier. */
 export const premiumOrAbsent = licensed('premium', noRoute)
->>>>>>> 84621ab19e9f17d2aeddf1095aa85562f8e310e0
 
 /** For operations that only an instance of one's own has. */
 export const selfManaged = enables({
