@@ -1,5 +1,6 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as archive from './archive/operations.ts'
+import { reactionOperations } from './award_emoji/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -38,6 +39,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  award_emoji: reactionOperations,
   discussions: discussionOperations,
   notes: noteOperations,
   namespaces,
