@@ -4,6 +4,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
 import { openMoving } from './core/moving.ts'
+import { fillRepository } from './core/filling.ts'
+import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import type { Client } from './db/client.ts'
@@ -16,7 +18,7 @@ import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
 
 // Where everything but the doors is constructed. Commands stop here: what serves requests takes as long to load again.
 
-const JOBS: readonly AnyJob[] = [measureRepository, maintainRepository]
+const JOBS: readonly AnyJob[] = [measureRepository, maintainRepository, fillRepository, removeRepository]
 
 export interface Opened {
   readonly instance: Instance

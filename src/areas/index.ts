@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import { reactionOperations } from './award_emoji/operations.ts'
 import * as blobs from './blobs/operations.ts'
@@ -13,6 +14,7 @@ import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as metadata from './metadata/operations.ts'
+import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
@@ -23,6 +25,7 @@ import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
+import * as users from './users/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -47,9 +50,12 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  users,
+  milestones,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

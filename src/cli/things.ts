@@ -82,7 +82,9 @@ const TAKEN = new Refusal('--path has already been taken')
 const pathTaken = (error: unknown): unknown =>
   ['routes_pkey', 'namespaces_full_path_key', 'projects_full_path_key'].some((name) => violates(error, name))
     ? TAKEN
-    : error
+    : violates(error, 'projects_name_key')
+      ? new Refusal('--name has already been taken')
+      : error
 
 export async function createGroup(instance: Instance, options: GroupOptions): Promise<Namespace> {
   const { db, vault } = instance

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Namespace, Project as ProjectRow, Visibility } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import { holdNamespace } from './groups.ts'
 
 /** A project with its place and with what the caller holds on it. */
 export type Project = ProjectRow & {
@@ -19,18 +20,32 @@ export interface NewProject {
   readonly path: string
   readonly visibility: Visibility
   readonly default_branch: string | null
+  readonly description?: string | null
+  readonly topics?: readonly string[]
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly repository_access_level?: ProjectRow['repository_access_level']
+  readonly forked_from_project_id?: number | null
+  /** Whether it has no branch yet. */
+  readonly empty_repo?: boolean
 }
 
 const nextId = statement(
   () => sql<{ id: number }>`select nextval(pg_get_serial_sequence('projects', 'id'))::bigint as id`,
 )
+interface Inserted extends Omit<Required<NewProject>, 'namespace' | 'settings'> {
+  readonly namespace_id: number
+  readonly full_path: string
+  readonly settings: string
+}
 const insertProject = statement(
-  (p: Slots<Omit<NewProject, 'namespace'> & { namespace_id: number; full_path: string }>) =>
+  (p: Slots<Inserted>) =>
     sql<ProjectRow>`
-      insert into projects (id, namespace_id, creator_id, name, path, full_path, visibility, default_branch)
+      insert into projects (id, namespace_id, creator_id, name, path, full_path, visibility, default_branch, description,
+                            topics, settings, repository_access_level, forked_from_project_id, empty_repo)
       overriding system value
       values (${p.id}, ${p.namespace_id}, ${p.creator_id}, ${p.name}, ${p.path}, ${p.full_path}, ${p.visibility},
-              ${p.default_branch})
+              ${p.default_branch}, ${p.description}, ${p.topics}, ${p.settings}, ${p.repository_access_level},
+              ${p.forked_from_project_id}, ${p.empty_repo})
       returning *`,
 )
 const byId = statement((p: Slots<{ id: number }>) =>
@@ -50,12 +65,23 @@ export async function takeId(db: Db): Promise<number> {
   return row.id
 }
 
-/** Inserts a project. Call inside a transaction. A path that is taken violates `routes_pkey`. */
+/**
+ * Inserts a project. Call inside a transaction. A path that is taken violates `routes_pkey` or
+ * `projects_full_path_key`, a name that another project of the namespace bears `projects_name_key`.
+ */
 export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
+  // Held, so that the address is right even where the namespace is being renamed or moved.
+  const home = (await holdNamespace(db, namespace.id)) ?? namespace
   const row = await db.one(insertProject, {
+    description: null,
+    topics: [],
+    repository_access_level: 'enabled',
+    forked_from_project_id: null,
+    empty_repo: true,
     ...project,
+    settings: JSON.stringify(project.settings ?? {}),
     namespace_id: namespace.id,
-    full_path: `${namespace.full_path}/${project.path}`,
+    full_path: `${home.full_path}/${project.path}`,
   })
   if (row === undefined) throw new Error('a project was not inserted')
   return row

@@ -4,22 +4,27 @@ import { pointHead } from '../git/refs/head.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
+import { followBranches } from './merge_request_moves.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
 import { maintainRepository } from './repositories.ts'
 
 const HEADS = 'refs/heads/'
 
-type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
+/** `actor` is who moves what moves. */
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> & {
+  readonly actor?: { readonly id: number } | null
+}
 interface Place {
   readonly id: number
 }
 
 const noteActivity = statement(
-  (p: Slots<{ id: number; at: Date; default_branch: string | null }>) => sql`
+  (p: Slots<{ id: number; at: Date; default_branch: string | null; born: boolean }>) => sql`
     update projects
        set last_activity_at = greatest(last_activity_at, ${p.at}::timestamptz),
-           default_branch = coalesce(${p.default_branch}, default_branch)
+           default_branch = coalesce(${p.default_branch}, default_branch),
+           empty_repo = empty_repo and not ${p.born}
      where id = ${p.id}`,
 )
 
@@ -70,7 +75,10 @@ async function refsMoved(
     id: project.id,
     at: new Date(),
     default_branch: defaultBranch ?? null,
+    born,
   })
+  const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
+  if (branches.length > 0) await followBranches(tools, project, branches)
   if (tools.git.isDue(repositoryPath(project.id))) {
     const payload = { project_id: project.id }
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
@@ -122,6 +130,7 @@ export async function reconcile(
   const committed = (commit?.committer.date.seconds ?? 0) * 1000
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
-  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null })
+  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null, born: true })
+  await followBranches(tools, project, undefined)
   return true
 }

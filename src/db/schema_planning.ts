@@ -28,6 +28,8 @@ export interface IssueTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
   closed_at: Date | null
   closed_by_id: number | null
   moved_to_id: number | null
@@ -56,6 +58,12 @@ export interface MergeRequestTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
+  head_sha: string | null
+  merge_status: Generated<'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'broken'>
+  /** As the title says. */
+  draft: ColumnType<boolean, never, never>
   merge_commit_sha: string | null
   squash_commit_sha: string | null
   merged_at: Date | null
@@ -81,6 +89,22 @@ export interface MergeRequestDiffTable {
   base_sha: string
   start_sha: string
   head_sha: string
+  changes_count: Generated<string>
+  created_at: Time
+}
+
+export interface MergeRequestMergeTable {
+  merge_request_id: number
+  commit_sha: string
+  merge_commit_sha: string | null
+  squash_commit_sha: string | null
+  user_id: number | null
+  created_at: Time
+}
+
+export interface MergeRequestApprovalTable {
+  merge_request_id: number
+  user_id: number
   created_at: Time
 }
 
@@ -189,6 +213,7 @@ export interface IterationCadenceTable extends Times {
   start_date: string | null
   duration_in_weeks: number | null
   iterations_in_advance: number | null
+  rolled_over_on: string | null
 }
 
 export interface IterationTable extends Times {

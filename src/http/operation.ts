@@ -27,10 +27,10 @@ export interface PageRequest {
   readonly cursor: string | undefined
 }
 
-/** A page found by position after a cursor: no totals, `next` is the next page's cursor. */
+/** A page found by position after a cursor: no totals, `next` is the next page's cursor, or the parameters that lead there. */
 export interface Keyset<Item> {
   readonly items: Item[]
-  readonly next: string | undefined
+  readonly next: string | Readonly<Record<string, string>> | undefined
 }
 
 /** The schema of a paginated list; the kernel adds its parameters, headers and links. */

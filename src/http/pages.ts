@@ -60,7 +60,8 @@ export function pageHeaders(
   if ('next' in result) {
     const { next } = result
     const keep = { pagination: 'keyset', per_page: String(page.size) }
-    return next === undefined ? {} : { link: link({ ...keep, cursor: next }, 'next') }
+    const then = typeof next === 'string' ? { cursor: next } : next
+    return then === undefined ? {} : { link: link({ ...keep, ...then }, 'next') }
   }
   const { total, items } = result
   const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.size))

@@ -1,8 +1,10 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { people } from './people.ts'
+import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories]
+const ALL: readonly Calls[] = [firstAreas, repositories, people, planning]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(

@@ -14,7 +14,7 @@ import {
 } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { LabelForCaller } from './entity.ts'
-import { mine, role, seesGroup, seesProject, type Caller, type CallerSlots } from './sight.ts'
+import { mine, role, seesGroup, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
 
 /** Which labels count as a group's: its own always, those of its line and of what is below it on request. */
 export interface Reach {

@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import type { ProjectInGroup } from './project_entity.ts'
+import type { ProjectInGroup } from '../../records/project.ts'
 import { belongs } from './store.ts'
 
 export const PROJECT_ORDERS = [

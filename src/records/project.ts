@@ -1,10 +1,10 @@
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../db/schema.ts'
-import { nullable, oneOf, timestamp, date } from '../../http/schema.ts'
-import type { Instance } from '../../instance.ts'
+import type { Project } from '../db/schema.ts'
+import { nullable, oneOf, timestamp, date } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
 
 /** What tells a project apart: all there is of it with `simple=true`. */
-const identity = {
+export const identityFields = {
   id: t.Integer(),
   description: nullable(t.String()),
   name: t.String(),
@@ -34,9 +34,18 @@ const identity = {
   }),
 }
 
+/** A group that a project is shared with. */
+export const shareFields = {
+  group_id: t.Integer(),
+  group_name: t.String(),
+  group_full_path: t.String(),
+  group_access_level: t.Integer(),
+  expires_at: nullable(date()),
+}
+
 /** A project as an item of a group. */
 export const GroupProject = t.Object({
-  ...identity,
+  ...identityFields,
   archived: t.Optional(t.Boolean()),
   visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
   issues_enabled: t.Optional(t.Boolean()),
@@ -49,20 +58,12 @@ export const GroupProject = t.Object({
   creator_id: t.Optional(nullable(t.Integer())),
   open_issues_count: t.Optional(t.Integer()),
   public_jobs: t.Optional(t.Boolean()),
-  shared_with_groups: t.Optional(
-    t.Array(
-      t.Object({
-        group_id: t.Integer(),
-        group_name: t.String(),
-        group_full_path: t.String(),
-        group_access_level: t.Integer(),
-        expires_at: nullable(date()),
-      }),
-    ),
-  ),
+  shared_with_groups: t.Optional(t.Array(t.Object(shareFields))),
   request_access_enabled: t.Optional(t.Boolean()),
   custom_attributes: t.Optional(t.Array(t.Object({ key: t.String(), value: t.String() }))),
 })
+
+const Identity = t.Object(identityFields)
 
 /** What holds for a project until somebody sets it. */
 const PROJECT_SETTINGS = {
@@ -102,10 +103,11 @@ export function presentProject(
   site: Site,
   view: ProjectView,
 ): Static<typeof GroupProject> {
-  if (view.simple) return presentIdentity(row, site)
+  const record: Static<typeof GroupProject> = presentIdentity(row, site)
+  if (view.simple) return record
   const settings = { ...PROJECT_SETTINGS, ...row.settings }
   // Assigned, not spread: a literal this long that begins with a spread takes fifty times as long.
-  return Object.assign(presentIdentity(row, site), {
+  return Object.assign(record, {
     archived: row.archived,
     visibility: row.visibility,
     issues_enabled: settings.issues_enabled,
@@ -126,7 +128,8 @@ export function presentProject(
   })
 }
 
-function presentIdentity(row: ProjectInGroup, { config }: Site): Static<typeof GroupProject> {
+/** What everybody is shown of a project. */
+export function presentIdentity(row: ProjectInGroup, { config }: Site): Static<typeof Identity> {
   const { namespace } = row
   const web = `${config.url}/${row.full_path}`
   const isGroup = namespace.kind === 'group'

@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../../core/roles.ts'
-import type { Visibility } from '../../db/schema.ts'
+import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from './roles.ts'
+import type { Visibility } from '../db/schema.ts'
 
 // What a caller may see, as parts of statements that name a project `p` and a namespace `n`.
 
 export interface Caller {
-  readonly user_id: number
+  readonly user_id: number | null
   readonly open_to: readonly Visibility[]
 }
 export type CallerSlots = { readonly [Name in keyof Caller]: RawBuilder<Caller[Name]> }

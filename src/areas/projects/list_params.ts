@@ -1,0 +1,144 @@
+import { Type as t, type Static, type TObject } from 'typebox'
+import { ROLES } from '../../core/roles.ts'
+import type { Actor } from '../../http/gate.ts'
+import type { Keyset, PageRequest } from '../../http/operation.ts'
+import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
+import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+import type { Listed } from '../../db/statement.ts'
+import { presentRecord, type Project } from '../../records/full_project.ts'
+import {
+  ANY_PROJECT,
+  PROJECT_LIST_SHAPE,
+  PROJECT_ORDERS,
+  listProjects,
+  type ProjectListShape,
+} from './list_store.ts'
+
+const flag = t.Optional(t.Boolean({ default: false }))
+
+/** What every list of projects can be asked. */
+export const listParams = {
+  archived: t.Optional(t.Boolean()),
+  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
+  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name, path or description' })),
+  search_namespaces: t.Optional(t.Boolean({ description: 'The path of the namespace is searched too' })),
+  simple: flag,
+  owned: flag,
+  membership: flag,
+  starred: flag,
+  min_access_level: t.Optional(
+    t.Unsafe<number>({ type: 'integer', enum: Object.values(ROLES).filter((level) => level > 0) }),
+  ),
+  with_issues_enabled: flag,
+  with_merge_requests_enabled: flag,
+  topic: t.Optional(listOf(t.String())),
+  id_after: t.Optional(t.Integer()),
+  id_before: t.Optional(t.Integer()),
+  last_activity_after: t.Optional(timestamp()),
+  last_activity_before: t.Optional(timestamp()),
+  updated_after: t.Optional(timestamp()),
+  updated_before: t.Optional(timestamp()),
+  statistics: flag,
+  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+}
+type ListParams = Static<TObject<typeof listParams>>
+
+const DEEPEST = 50_000
+export const tooDeep = (): ReturnType<typeof offsetTooDeep> => offsetTooDeep(DEEPEST, 'Project')
+export const unpaired = (): ReturnType<typeof refused> =>
+  refused('`updated_at` filter and `updated_at` sorting must be paired')
+
+interface Ask extends Pick<Instance, 'config' | 'db'> {
+  readonly actor: Actor | null
+  readonly params: ListParams
+  readonly page: PageRequest
+}
+
+/** The least level asked for; undefined when none is. Without a token nobody holds any. */
+function roleOf(actor: Actor | null, params: ListParams): number | undefined {
+  if (actor === null) return undefined
+  const { owned, membership, min_access_level } = params
+  const levels = [
+    ...(owned ? [ROLES.owner] : []),
+    ...(membership ? [ROLES.guest] : []),
+    ...(min_access_level === undefined ? [] : [Math.max(min_access_level, ROLES.guest)]),
+  ]
+  return levels.length === 0 ? undefined : Math.max(...levels)
+}
+
+/** Answers a list of projects: `of` says which, by what stands in the path. */
+export async function answerList(
+  ask: Ask,
+  of: ProjectListShape['of'],
+  ofId = 0,
+): Promise<Listed<Static<typeof Project>> | Keyset<Static<typeof Project>>> {
+  const { db, actor, params, page } = ask
+  const [shape, values] = wanted(ask, of)
+  const found = await listProjects(db, actor, shape, { ...values, of_id: ofId })
+  const view = {
+    signedIn: actor !== null,
+    admin: actor?.admin === true,
+    simple: params.simple,
+    statistics: params.statistics && actor?.admin === true,
+    customAttributes: params.with_custom_attributes && actor?.admin === true,
+  }
+  const items = found.items.slice(0, page.size).map((row) => presentRecord(row, ask, view))
+  if (!shape.keyset) return { items, total: found.total }
+  const last = items.at(-1)
+  if (last === undefined || found.items.length <= page.size) return { items, next: undefined }
+  return { items, next: { [shape.descending ? 'id_before' : 'id_after']: String(last.id) } }
+}
+
+function wanted(
+  { actor, params, page }: Ask,
+  of: ProjectListShape['of'],
+): [ProjectListShape, Parameters<typeof listProjects>[3]] {
+  const keyset = page.cursor !== undefined
+  const order = params.order_by ?? 'created_at'
+  if (keyset && order !== 'id') throw noKeyset()
+  if (!keyset && page.offset > DEEPEST) throw tooDeep()
+  const { updated_after, updated_before, topic = [], search = '' } = params
+  if ((updated_after ?? updated_before) !== undefined && order !== 'updated_at') throw unpaired()
+  const role = roleOf(actor, params)
+  const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } = params
+  const moments = last_activity_after ?? last_activity_before ?? updated_after ?? updated_before
+  const shape: ProjectListShape = {
+    ...PROJECT_LIST_SHAPE,
+    of: of === 'all' && role !== undefined ? 'member' : of,
+    order,
+    descending: params.sort !== 'asc',
+    visibility: params.visibility ?? null,
+    search: search !== '',
+    starred: actor !== null && params.starred === true,
+    role: role !== undefined,
+    ids: (params.id_after ?? params.id_before) !== undefined,
+    rare:
+      topic.length > 0 ||
+      with_issues_enabled === true ||
+      with_merge_requests_enabled === true ||
+      moments !== undefined,
+    keyset,
+  }
+  const values = {
+    ...ANY_PROJECT,
+    ...(params.archived !== undefined && { archived: [params.archived] }),
+    search,
+    namespaces: params.search_namespaces ?? false,
+    topics: topic,
+    issues: with_issues_enabled ?? false,
+    merge_requests: with_merge_requests_enabled ?? false,
+    role: role ?? 0,
+    id_after: params.id_after ?? ANY_PROJECT.id_after,
+    id_before: params.id_before ?? ANY_PROJECT.id_before,
+    active_after: last_activity_after ?? ANY_PROJECT.active_after,
+    active_before: last_activity_before ?? ANY_PROJECT.active_before,
+    updated_after: updated_after ?? ANY_PROJECT.updated_after,
+    updated_before: updated_before ?? ANY_PROJECT.updated_before,
+    limit: keyset ? page.size + 1 : page.size,
+    offset: keyset ? 0 : page.offset,
+  }
+  return [shape, values]
+}
