@@ -112,6 +112,8 @@ export interface Base {
   readonly noun: string
   readonly words: string
   readonly path: string
+  /** What stands before all else, a licence for one. */
+  readonly first?: readonly AnyGate[]
   readonly gates: readonly AnyGate[]
   /** Set where the specification shows the base itself. */
   readonly specified?: true
@@ -155,12 +157,13 @@ const epicByIdBase: Base = {
   noun: 'Epic',
   words: 'an epic',
   path: '/groups/:id/epics/:epic_id',
-  gates: [group, premiumOrAbsent, onEpic(epicById)],
+  first: [premiumOrAbsent],
+  gates: [group, onEpic(epicById)],
 }
 const epicByIidBase: Base = {
   ...epicByIdBase,
   path: '/groups/:id/epics/:epic_iid',
-  gates: [group, premiumOrAbsent, onEpic(epic)],
+  gates: [group, onEpic(epic)],
 }
 const commitBase: Base = {
   kind: 'commit',
@@ -202,7 +205,7 @@ export function on(base: Base, op: AnyOperation): AnyOperation {
     ...rest,
     path: `${base.path}${op.path}`,
     summary: op.summary.replace('#', base.words),
-    ...(op.first && { first: swap(op.first) }),
+    first: [...(base.first ?? []), ...swap(op.first)],
     gates: swap(op.gates),
     ...((published === true || base.specified !== true) && { published: true as const }),
   }

@@ -1,10 +1,11 @@
 import { CALLERS, type Calls } from './calls.ts'
+import { conversation } from './conversation.ts'
 import { firstAreas } from './first_areas.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning]
+const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, conversation]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
