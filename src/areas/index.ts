@@ -13,6 +13,8 @@ import { discussionOperations, noteOperations } from './discussions/operations.t
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as mergeRequests from './merge_requests/operations.ts'
+import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
@@ -50,10 +52,12 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  issues,
   application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  merge_requests: mergeRequests,
   users,
   milestones,
 }
