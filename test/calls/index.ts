@@ -1,11 +1,12 @@
 import { CALLERS, type Calls } from './calls.ts'
 import { conversation } from './conversation.ts'
 import { firstAreas } from './first_areas.ts'
+import { issues } from './issues.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, conversation]
+const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, conversation]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
