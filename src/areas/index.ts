@@ -1,6 +1,7 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
+import { reactionOperations } from './award_emoji/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -46,6 +47,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  award_emoji: reactionOperations,
   discussions: discussionOperations,
   notes: noteOperations,
   namespaces,
