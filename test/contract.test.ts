@@ -22,6 +22,8 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
+  'award_emoji',
   'discussions',
 ])
 
