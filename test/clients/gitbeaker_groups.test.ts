@@ -25,7 +25,7 @@ test('it makes groups in groups, reads them back, changes them and lists them fr
   const deep = await Groups.create('Crane', 'crane', { parentId: inner.id })
   assert.equal(inner.full_path, 'harbour/dry.dock')
   assert.deepEqual(idsOf(await Groups.allSubgroups('harbour')), [inner.id])
-  assert.deepEqual(idsOf(await Groups.allDescendantGroups(top.id)), [deep.id, inner.id])
+  assert.deepEqual(idsOf(await Groups.allDescendantGroups(top.id, {})), [deep.id, inner.id])
   assert.deepEqual(idsOf(await Groups.search('crane', {})), [deep.id])
   const changed = await Groups.edit(top.id, { path: 'port', name: 'Port', requestAccessEnabled: false })
   assert.deepEqual([changed.full_path, changed.request_access_enabled], ['port', false])
