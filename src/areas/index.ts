@@ -21,6 +21,7 @@ import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as snippets from './snippets/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
@@ -56,6 +57,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   metadata,
   personal_access_tokens: personalAccessTokens,
   merge_requests: mergeRequests,
+  snippets,
   users,
   milestones,
 }

@@ -5,8 +5,9 @@ import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { repositories } from './repositories.ts'
+import { snippets } from './snippets.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, issues, mergeRequests]
+const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, issues, mergeRequests, snippets]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
