@@ -61,7 +61,6 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   todos: todoOperations,
   application_settings: applicationSettings,
   projects,
-  application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
