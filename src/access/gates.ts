@@ -111,7 +111,6 @@ export const reporter = inProject('reporter')
 export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
 export const groupPlanner = inGroup('planner')
-export const projectOwner = inProject('owner')
 export const groupReporter = inGroup('reporter')
 export const groupOwner = inGroup('owner')
 

@@ -9,6 +9,7 @@ import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
+import { snippets } from './snippets.ts'
 
 const ALL: readonly Calls[] = [
   conversation,
@@ -21,6 +22,7 @@ const ALL: readonly Calls[] = [
   planning,
   projects,
   repositories,
+  snippets,
 ]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
