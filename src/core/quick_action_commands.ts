@@ -1,57 +1,22 @@
-import type { Issue, MergeRequest } from '../db/schema_planning.ts'
-import type { Db } from '../db/client.ts'
-import type { Noteable } from './conversation.ts'
 import { parseDuration, showDuration } from './durations.ts'
 import { emojiName } from './emoji.ts'
-import type { IssueChange } from './issue_changes.ts'
-import { milestoneTitle } from './issue_rows.ts'
-import { findLabels } from './labelling.ts'
-import type { Project } from './projects.ts'
 import {
-  assigneesNow,
-  findAward,
-  findMilestoneNamed,
-  findUsers,
-  setSubscribed,
-  type Commanded,
-} from './quick_action_rows.ts'
-import { dayIn, namesIn, showDay, titlesIn } from './quick_action_text.ts'
+  assign,
+  label,
+  reassign,
+  relabel,
+  removeMilestone,
+  setMilestone,
+  unassign,
+  unlabel,
+} from './quick_action_planning.ts'
+import { findAward, setSubscribed } from './quick_action_rows.ts'
+import { ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
+import { dayIn, showDay } from './quick_action_text.ts'
 import { react, unreact } from './reactions.ts'
 import { addTodos, finishTodos } from './todos.ts'
 
 // What each command does. A command that cannot do it gives no sentence, and nothing is changed by it.
-
-/** One text's commands on their way. */
-export interface Run {
-  readonly db: Db
-  readonly actor: { readonly id: number; readonly username: string; readonly admin: boolean }
-  readonly project: Project
-  readonly now: Date
-  readonly about: Noteable & { readonly kind: Commanded }
-  /** The record as it was before the first command. */
-  readonly row: Issue | MergeRequest
-  /** Whether the caller may change its words and its state, and whether they say what it is part of. */
-  readonly may: { readonly change: boolean; readonly plan: boolean }
-  /** What it is to become. */
-  readonly change: { -readonly [K in keyof IssueChange]: IssueChange[K] }
-  /** The time it should take and took. */
-  readonly times: { estimate: number; spent: number }
-  /** As the wire tells of it. */
-  readonly changes: Record<string, unknown>
-  /** Signs to put behind the text. */
-  suffix: string
-}
-type Told = string | undefined
-type Act = (run: Run, argument: string) => Told | Promise<Told>
-
-const planned =
-  (act: Act): Act =>
-  (run, argument) =>
-    run.may.plan ? act(run, argument) : undefined
-const ofIssues =
-  (act: Act): Act =>
-  (run, argument) =>
-    run.about.kind === 'issue' ? act(run, argument) : undefined
 
 const thing = ({ about }: Run): string => (about.kind === 'issue' ? 'issue' : 'merge request')
 
@@ -61,111 +26,6 @@ function turn(run: Run, to: 'closed' | 'opened'): Told {
   run.change.state = to
   run.changes['state_event'] = to === 'closed' ? 'close' : 'reopen'
   return `${to === 'closed' ? 'Closed' : 'Reopened'} this ${thing(run)}.`
-}
-
-const marked = (titles: readonly string[]): string =>
-  titles.map((title) => (/^[\w-]+$/.test(title) ? `~${title}` : `~"${title}"`)).join(' ')
-const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`)
-
-/** The labels there are among those named. */
-async function known(run: Run, argument: string): Promise<Map<string, number>> {
-  const { id: project_id, traversal_ids: line } = run.project
-  return findLabels(run.db, { project_id, line }, titlesIn(argument))
-}
-
-async function label(run: Run, argument: string): Promise<Told> {
-  const found = await known(run, argument)
-  if (found.size === 0) return undefined
-  const titles = [...found.keys()]
-  run.change.add_labels = [...(run.change.add_labels ?? []), ...titles]
-  run.changes['add_label_ids'] = [...found.values()]
-  return `Added ${marked(titles)} ${plural(titles.length, 'label')}.`
-}
-async function unlabel(run: Run, argument: string): Promise<Told> {
-  if (argument === '') {
-    run.change.labels = []
-    run.changes['label_ids'] = []
-    return 'Removed all labels.'
-  }
-  const found = await known(run, argument)
-  if (found.size === 0) return undefined
-  const titles = [...found.keys()]
-  run.change.remove_labels = [...(run.change.remove_labels ?? []), ...titles]
-  run.changes['remove_label_ids'] = [...found.values()]
-  return `Removed ${marked(titles)} ${plural(titles.length, 'label')}.`
-}
-async function relabel(run: Run, argument: string): Promise<Told> {
-  const found = await known(run, argument)
-  if (found.size === 0) return undefined
-  const titles = [...found.keys()]
-  run.change.labels = titles
-  run.changes['label_ids'] = [...found.values()]
-  return `Replaced all labels with ${marked(titles)} ${plural(titles.length, 'label')}.`
-}
-
-async function setMilestone(run: Run, argument: string): Promise<Told> {
-  const title = argument.replace(/^%/, '').replace(/^"(.*)"$/s, '$1')
-  const found =
-    title === '' || title.length > 255 ? undefined : await findMilestoneNamed(run.db, run.project, title)
-  if (found === undefined) return undefined
-  run.change.milestone_id = found.id
-  run.changes['milestone_id'] = found.id
-  return `Set the milestone to %"${found.title}".`
-}
-async function removeMilestone(run: Run): Promise<Told> {
-  const { milestone_id } = run.row
-  if (milestone_id === null) return undefined
-  run.change.milestone_id = null
-  run.changes['milestone_id'] = null
-  return `Removed %"${await milestoneTitle(run.db, milestone_id)}" milestone.`
-}
-
-const people = (found: readonly { readonly username: string }[]): string =>
-  found.map(({ username }) => `@${username}`).join(' ')
-
-const usersIn = (run: Run, argument: string): ReturnType<typeof findUsers> =>
-  findUsers(
-    run.db,
-    namesIn(argument).map((name) => (name === 'me' ? run.actor.username.toLowerCase() : name)),
-  )
-
-async function giveTo(run: Run, ids: readonly number[]): Promise<void> {
-  run.change.assignee_ids = ids
-  run.changes['assignee_ids'] = ids
-}
-const takers = async (run: Run): Promise<readonly number[]> =>
-  run.change.assignee_ids ?? (await assigneesNow(run.db, run.about.kind, run.about.id)).map(({ id }) => id)
-
-async function assign(run: Run, argument: string): Promise<Told> {
-  const found = await usersIn(run, argument)
-  if (found.length === 0) return undefined
-  await giveTo(run, [...new Set([...(await takers(run)), ...found.map(({ id }) => id)])])
-  return `Assigned ${people(found)}.`
-}
-async function unassign(run: Run, argument: string): Promise<Told> {
-  const now = await takers(run)
-  if (now.length === 0) return undefined
-  if (argument === '') {
-    const gone = await assigneesNow(run.db, run.about.kind, run.about.id)
-    await giveTo(run, [])
-    return `Removed ${plural(gone.length, 'assignee')} ${people(gone)}.`
-  }
-  const found = (await usersIn(run, argument)).filter(({ id }) => now.includes(id))
-  if (found.length === 0) return undefined
-  await giveTo(
-    run,
-    now.filter((id) => !found.some((one) => one.id === id)),
-  )
-  return `Removed ${plural(found.length, 'assignee')} ${people(found)}.`
-}
-async function reassign(run: Run, argument: string): Promise<Told> {
-  const found = await usersIn(run, argument)
-  if (found.length === 0) return undefined
-  await giveTo(
-    run,
-    found.map(({ id }) => id),
-  )
-  return `Changed ${plural(found.length, 'assignee')} to ${people(found)}.`
 }
 
 function due(run: Run, argument: string): Told {

@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { maySetTime, type Talking } from '../../access/conversation.ts'
 import type { Noteable } from '../../core/conversation.ts'
+import { hearMentions } from '../../core/mentions.ts'
 import { deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
 import { obey, type Obeyed } from '../../core/quick_actions.ts'
 import { violates } from '../../db/errors.ts'
@@ -73,6 +74,10 @@ async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<
   return new Answer(202, { commands_changes: obeyed.changes, summary: obeyed.summary })
 }
 
+/** Lets a text do what it does beside being read. */
+const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow): Promise<void> =>
+  hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body)
+
 /** Obeys the commands in a text, then writes what is left of it. */
 async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
   const created_at = timeOf(ctx, said.created_at)
@@ -81,6 +86,7 @@ async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Pro
   if (obeyed instanceof Answer) return obeyed
   const none = { type: null, position: null, commit_id: null }
   const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at })
+  await hear(ctx, about, row)
   return { row, about, changes: obeyed.changes }
 }
 
@@ -125,5 +131,6 @@ export async function change(
   }
   const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
   if (row === undefined) throw noSuchRecord()
+  await hear(ctx, ctx.noteable, row)
   return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
 }
