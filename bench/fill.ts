@@ -114,9 +114,9 @@ const records = (labelled: number): string => `
   create temporary table topics on commit drop as select id, row_number() over (order by id) - 1 as at from issues;
   create temporary table changes on commit drop as
     select id, row_number() over (order by id) - 1 as at from merge_requests;
-  insert into label_links (label_id, issue_id)
+  insert into label_links (label_id, noteable_id)
     select m.id, t.id from marks m, generate_series(0, 1) k
       join topics t on true where t.at = (m.at * 7 + k * 13) % 50000;
-  insert into label_links (label_id, merge_request_id)
+  insert into label_links (label_id, noteable_id)
     select m.id, c.id from marks m join changes c on c.at = m.at * 11 % 20000;
   commit;`

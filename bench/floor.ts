@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Recorded } from './record.ts'
 
-// What no server on this stack could beat: bare routes that send the recorded statements and answer constant bytes.
+// What no server on this stack could beat: bare routes that send the recorded statements and write the recorded answer,
+// an object that lies ready, as JSON. They look at no rule, check nothing, and read no git.
 
 export interface FloorRoute {
   readonly path: string
   /** Statements that were sent side by side stand in one wave. */
   readonly waves: readonly (readonly Recorded[])[]
-  readonly bytes: number
+  readonly answer: string
 }
 export interface FloorOrder {
   readonly connection: pg.ClientConfig
@@ -23,11 +24,11 @@ async function serve({ connection, routes }: FloorOrder): Promise<number> {
   const send = ({ lane, name, text, values }: Recorded): Promise<unknown> =>
     (lane === 'one' ? point : pool).query({ name, text, values: [...values] })
   const app = fastify()
-  for (const { path, waves, bytes } of routes) {
-    const body = Buffer.alloc(bytes, ' ')
+  for (const { path, waves, answer } of routes) {
+    const body: unknown = JSON.parse(answer)
     app.get(path, async (_request, reply) => {
       for (const wave of waves) await Promise.all(wave.map(send))
-      return reply.header('content-type', 'application/json').send(body)
+      return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
     })
   }
   await app.listen({ host: '127.0.0.1', port: 0 })

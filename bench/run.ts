@@ -21,7 +21,7 @@ import { recorderOver } from './record.ts'
 import { median, printGit, printJson, printTable, type Line, type Report } from './report.ts'
 import { startServer, type Running } from './server.ts'
 
-// Measures a server on a fresh data directory beside the floor: the same statements and bytes from a bare route.
+// Measures a server on a fresh data directory beside the floor: the same statements and the same JSON from a bare route.
 
 const { values: options, positionals } = parseArgs({
   // `git` measures only the git room, `server` only the server.
@@ -62,7 +62,7 @@ function beside<Reply>(file: string): Beside<Reply> {
   }
 }
 
-/** What each reading sends to the database and how many bytes it answers, learnt by making it once in this process. */
+/** What each reading sends to the database and what it answers, learnt by making it once in this process. */
 async function learn(opened: Opened, { token }: Filled, wanted: readonly Reading[]): Promise<FloorRoute[]> {
   const recorder = recorderOver(opened.instance.db)
   const instance = { ...opened.instance, db: recorder.db }
@@ -74,7 +74,7 @@ async function learn(opened: Opened, { token }: Filled, wanted: readonly Reading
     recorder.take()
     const { statusCode, rawPayload } = await app.inject(call)
     if (statusCode !== 200) throw new Error(`${name} answers ${statusCode}: ${rawPayload.toString()}`)
-    routes.push({ path: `/${routes.length}`, waves: recorder.take(), bytes: rawPayload.length })
+    routes.push({ path: `/${routes.length}`, waves: recorder.take(), answer: rawPayload.toString() })
   }
   await app.close()
   return routes
@@ -168,12 +168,12 @@ async function measure(server: Running, { token }: Filled, { wanted, floor }: Or
     const lines: Line[] = []
     for (const [i, reading] of wanted.entries()) {
       note(`GET ${reading.name} …`)
-      const { path = '', bytes = 0 } = floor.routes[i] ?? {}
+      const { path = '', answer = '' } = floor.routes[i] ?? {}
       const measured = await compare(load.ask, {
         ours: { ...round, url: `${server.url}/api/v4${reading.path}` },
         floor: { ...round, url: floorUrl + path },
       })
-      lines.push({ reading, bytes, ...measured })
+      lines.push({ reading, bytes: Buffer.byteLength(answer), ...measured })
     }
     return lines
   } finally {

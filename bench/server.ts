@@ -13,13 +13,19 @@ export interface Running {
   readonly stop: () => Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('../bin/guildhall', import.meta.url))
+const ROOT = new URL('../', import.meta.url)
+const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+  scripts: { start: string }
+}
+/** What `npm start` runs, after `node`. */
+const START = manifest.scripts.start.split(' ').slice(1)
 
 /** Starts the server as its users do, with nothing of this environment but `env`. */
 export async function startServer(env: Readonly<Record<string, string>>): Promise<Running> {
   const began = performance.now()
   // Logs are written as in service, to where nobody reads them.
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--json'], {
+  const child = spawn(process.execPath, [...START, '--json'], {
+    cwd: fileURLToPath(ROOT),
     env: { ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })

@@ -21,6 +21,9 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
+  'award_emoji',
+  'discussions',
 ])
 
 const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')

@@ -106,11 +106,15 @@ const inGroup = (role: RoleName): Allows<{ group: Group }> =>
     holds: ({ actor, group }: Has<{ group: Group }>) => actor?.admin === true || group.role >= ROLES[role],
   })
 
+export const planner = inProject('planner')
 export const reporter = inProject('reporter')
 export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
 export const projectOwner = inProject('owner')
+export const groupPlanner = inGroup('planner')
+export const projectOwner = inProject('owner')
 export const groupReporter = inGroup('reporter')
+export const groupOwner = inGroup('owner')
 
 /** The project's repository, unless it is switched off for the caller. */
 export const repository: Gate<'checks', never, { project: Project }, { repository: Repository }> = {

@@ -43,6 +43,7 @@ interface Row {
   readonly user_admin: boolean
   readonly user_external: boolean
   readonly user_state: string
+  readonly settings_version: number
   /** The id of what was read along; the rest of its row is beside it. */
   readonly id?: number | null
 }
@@ -85,8 +86,8 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
     namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
   }[shape.along] as [RawBuilder<unknown>, RawBuilder<unknown>]
   return sql<Row>`
-    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${USER} ${columns}
-      from (values (1)) as request (one) ${user} ${joins}`
+    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${USER}, clock.version as settings_version ${columns}
+      from settings_clock clock ${user} ${joins}`
 })
 
 /** Makes the function that tells who is calling, reading along what the operation asks for. */
@@ -125,10 +126,13 @@ type TokenReader = (
 export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'settings'>): TokenReader {
   return async (token, along, check) => {
     if (token === undefined) {
-      const found = along && foundIn(await enter(db, 'nobody', null, along))
-      return { actor: null, tokenId: null, along: found, scopes: [] }
+      if (along === undefined) return { actor: null, tokenId: null, along, scopes: [] }
+      const row = await enter(db, 'nobody', null, along)
+      await settings.catchUp(row.settings_version)
+      return { actor: null, tokenId: null, along: foundIn(row), scopes: [] }
     }
     const row = await enter(db, 'token', digestOf(token), along)
+    await settings.catchUp(row.settings_version)
     const actor = actorOf(row)
     if (row.token_id === null || actor === null || row.user_state !== 'active') throw unauthorized()
     if (row.token_revoked) throw revokedToken()

@@ -33,6 +33,9 @@ export interface NewToken {
   /** `YYYY-MM-DD`, the first day on which the token is refused; null for never. */
   readonly expires_at: string | null
   readonly impersonation?: boolean
+  readonly description?: string | null
+  /** The token that this one takes the place of. */
+  readonly previous?: number | null
 }
 
 const insertToken = statement(
@@ -44,6 +47,8 @@ const insertToken = statement(
       scopes: string[]
       expires_at: string | null
       impersonation: boolean
+      description: string | null
+      previous: number | null
     }>,
   ) =>
     q
@@ -55,6 +60,8 @@ const insertToken = statement(
         scopes: p.scopes,
         expires_at: p.expires_at,
         impersonation: p.impersonation,
+        description: p.description,
+        previous_personal_access_token_id: p.previous,
       })
       .returning('id'),
 )
@@ -71,6 +78,8 @@ export async function create(db: Db, { token, ...values }: NewToken): Promise<nu
     digest: digestOf(token),
     scopes: [...values.scopes],
     impersonation: values.impersonation ?? false,
+    description: values.description ?? null,
+    previous: values.previous ?? null,
   })
   if (row === undefined) throw new Error('a token was not inserted')
   return row.id

@@ -6,7 +6,6 @@ import * as projects from '../core/projects.ts'
 import { ROLES } from '../core/roles.ts'
 import * as users from '../core/users.ts'
 import type { Db } from '../db/client.ts'
-import { violates } from '../db/errors.ts'
 import type { User } from '../db/schema.ts'
 import { Misuse, Refusal, command, family, withInstance } from './command.ts'
 import { readDay, readEmail, readName, readRole, readScopes, readUsername, type Role } from './words.ts'
@@ -47,11 +46,8 @@ function addUser(parent: Command): void {
 }
 
 function userTaken(error: unknown): unknown {
-  if (violates(error, 'users_email_key')) return new Refusal('--email has already been taken')
-  const byName = ['users_username_key', 'routes_pkey', 'namespaces_full_path_key'].some((name) =>
-    violates(error, name),
-  )
-  return byName ? new Refusal('--username has already been taken') : error
+  const taken = users.takenName(error)
+  return taken === undefined ? error : new Refusal(`--${taken.toLowerCase()} has already been taken`)
 }
 
 interface TokenOptions {

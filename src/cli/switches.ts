@@ -2,11 +2,14 @@ import type { Command } from 'commander'
 import {
   DEFAULT_FEATURES,
   DEFAULT_SETTINGS,
+  SECRET_SETTINGS,
   setFeature,
   setSetting,
   type FeatureName,
   type SettingName,
+  type Settings,
 } from '../core/settings.ts'
+import { sealSetting } from '../access/secret_settings.ts'
 import { Misuse, command, family, withInstance } from './command.ts'
 import { oneOf } from './words.ts'
 
@@ -53,7 +56,7 @@ function addSetting(parent: Command): void {
   command({ parent, name: 'list', description: 'list the settings and their values', under: UNDER }).action(
     (options: object) =>
       withInstance({ ...options }, async ({ instance }, { say }) => {
-        const all = Object.fromEntries(SETTINGS.map((name) => [name, instance.settings.get(name)]))
+        const all = Object.fromEntries(SETTINGS.map((name) => [name, shown(instance.settings, name)]))
         say(all, SETTINGS.map((name) => `${name} = ${String(all[name])}`).join('\n'))
       }),
   )
@@ -61,7 +64,7 @@ function addSetting(parent: Command): void {
     .argument('<name>', 'see setting list', readSetting)
     .action((name: SettingName, options: object) =>
       withInstance({ ...options }, async ({ instance }, { say }) => {
-        const value = instance.settings.get(name)
+        const value = shown(instance.settings, name)
         say({ name, value }, String(value))
       }),
     )
@@ -71,10 +74,20 @@ function addSetting(parent: Command): void {
     .action(async (name: SettingName, text: string, options: object) => {
       const value = readValue(name, text)
       await withInstance({ ...options }, async ({ instance }, { say }) => {
-        await setSetting(instance.db, name, value)
-        say({ name, value }, `${name} = ${String(value)}`)
+        const secret = SECRET_SETTINGS.has(name)
+        await setSetting(instance.db, name, secret ? sealSetting(instance.vault, String(value)) : value)
+        const told = secret ? HIDDEN : value
+        say({ name, value: told }, `${name} = ${String(told)}`)
       })
     })
+}
+
+const HIDDEN = '(secret)'
+
+/** A setting as people are shown it: of a secret, no more than whether there is one. */
+function shown(settings: Settings, name: SettingName): string | number | boolean {
+  const value = settings.get(name)
+  return SECRET_SETTINGS.has(name) && value !== '' ? HIDDEN : value
 }
 
 /** Reads a value of the kind that the setting has. */
@@ -103,6 +116,10 @@ function checkText(name: SettingName, text: string): string {
   const isVisibility = name === 'default_project_visibility' || name === 'default_group_visibility'
   if (isVisibility && !['private', 'internal', 'public'].includes(text))
     throw new Misuse(`${name} takes private, internal or public, not "${text}"`)
+  if (name === 'email_confirmation_setting' && !['off', 'soft'].includes(text))
+    throw new Misuse(`${name} takes off or soft, not "${text}"`)
+  if (name === 'analytics_api_base_url' && text !== '' && !/^https?:\/\/[^\s/]/.test(text))
+    throw new Misuse(`${name} takes an http or https address, not "${text}"`)
   if (name === 'personal_access_token_prefix' && !/^[\w-]{0,20}$/.test(text))
     throw new Misuse(`${name} takes up to 20 letters, digits, _ and -, not "${text}"`)
   return text

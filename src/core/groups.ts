@@ -15,6 +15,8 @@ export interface NewGroup {
   readonly path: string
   readonly visibility: Visibility
   readonly runners_token: Buffer
+  readonly description?: string
+  readonly settings?: object
 }
 
 const insertGroup = statement(
@@ -25,17 +27,23 @@ const insertGroup = statement(
       path: string
       visibility: string
       runners_token: Buffer
+      description: string
+      settings: string
     }>,
   ) =>
     sql<Namespace>`
+    with parent as materialized (select * from namespaces where id = ${p.parent_id} for share)
     insert into namespaces
-      (id, kind, parent_id, name, path, full_name, full_path, traversal_ids, visibility, runners_token)
+      (id, kind, parent_id, name, path, full_name, full_path, traversal_ids, visibility, runners_token, description,
+       settings)
     overriding system value
     select fresh.id, 'group', parent.id, ${p.name}, ${p.path},
            concat_ws(' / ', parent.full_name, ${p.name}::text), concat_ws('/', parent.full_path, ${p.path}::text),
-           coalesce(parent.traversal_ids, '{}') || fresh.id, ${p.visibility}, ${p.runners_token}
+           coalesce(parent.traversal_ids, '{}') || fresh.id, ${p.visibility}, ${p.runners_token}, ${p.description},
+           ${p.settings}::jsonb
       from (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id) fresh
-      left join namespaces parent on parent.id = ${p.parent_id}
+      left join parent on true
+     where ${p.parent_id}::bigint is null or parent.id is not null
     returning *`,
 )
 const byFullPath = statement((p: Slots<{ full_path: string }>) =>
@@ -45,10 +53,22 @@ const byFullPath = statement((p: Slots<{ full_path: string }>) =>
     .where(sql`lower(full_path)`, '=', sql`lower(${p.full_path})`),
 )
 
+const share = statement(
+  (p: Slots<{ id: number }>) => sql<Namespace>`select * from namespaces where id = ${p.id} for share`,
+)
+
+/** A namespace that stays where and what it is until the transaction ends; undefined when it is gone. */
+export const holdNamespace = (tx: Db, id: number): Promise<Namespace | undefined> => tx.one(share, { id })
+
 /** Inserts a group below its parent. Call inside a transaction. A path that is taken violates `routes_pkey`. */
 export async function create(db: Db, group: NewGroup): Promise<Namespace> {
-  const { parent, ...values } = group
-  const row = await db.one(insertGroup, { ...values, parent_id: parent?.id ?? null })
+  const { parent, description = '', settings = {}, ...values } = group
+  const row = await db.one(insertGroup, {
+    ...values,
+    parent_id: parent?.id ?? null,
+    description,
+    settings: JSON.stringify(settings),
+  })
   if (row === undefined) throw new Error('a group was not inserted')
   return row
 }

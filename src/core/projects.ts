@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Namespace, Project as ProjectRow, Visibility } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import { holdNamespace } from './groups.ts'
 
 /** A project with its place and with what the caller holds on it. */
 export type Project = ProjectRow & {
@@ -69,6 +70,8 @@ export async function takeId(db: Db): Promise<number> {
  * `projects_full_path_key`, a name that another project of the namespace bears `projects_name_key`.
  */
 export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
+  // Held, so that the address is right even where the namespace is being renamed or moved.
+  const home = (await holdNamespace(db, namespace.id)) ?? namespace
   const row = await db.one(insertProject, {
     description: null,
     topics: [],
@@ -78,7 +81,7 @@ export async function create(db: Db, { namespace, ...project }: NewProject): Pro
     ...project,
     settings: JSON.stringify(project.settings ?? {}),
     namespace_id: namespace.id,
-    full_path: `${namespace.full_path}/${project.path}`,
+    full_path: `${home.full_path}/${project.path}`,
   })
   if (row === undefined) throw new Error('a project was not inserted')
   return row

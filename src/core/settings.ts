@@ -6,9 +6,16 @@ import { q, statement, type Slots } from '../db/statement.ts'
 /** Every instance setting there is, by its published name where one is published, with what holds until it is set. */
 export const DEFAULT_SETTINGS = {
   allow_local_requests_from_web_hooks_and_services: false,
+  analytics_api_base_url: '',
+  /** Sealed by the vault: see `access/secret_settings.ts`. */
+  analytics_api_key: '',
+  can_create_group: true,
   default_project_visibility: 'private' as Visibility,
   default_group_visibility: 'private' as Visibility,
   default_branch_protection: 2,
+  default_projects_limit: 100_000,
+  email_confirmation_setting: 'off',
+  enable_member_promotion_management: false,
   impersonation_enabled: true,
   personal_access_token_prefix: 'glpat-',
   throttle_authenticated_api_enabled: false,
@@ -27,6 +34,8 @@ type Widen<T> = T extends boolean
       ? Visibility
       : string
 export type SettingName = keyof typeof DEFAULT_SETTINGS
+/** Settings that nobody is shown, not even in the database. */
+export const SECRET_SETTINGS: ReadonlySet<SettingName> = new Set(['analytics_api_key'])
 export type SettingValues = { -readonly [Name in SettingName]: Widen<(typeof DEFAULT_SETTINGS)[Name]> }
 
 /** Every feature flag and whether it is on until somebody switches it. */
@@ -43,21 +52,27 @@ export interface Settings {
   readonly enabled: (feature: FeatureName) => boolean
   /** Reads everything again: before this resolves, what this process wrote is in force here. */
   readonly reload: () => Promise<void>
+  /** Makes sure that what is in force here is no older than `version`, which stands in the database. */
+  readonly catchUp: (version: number) => Promise<void> | undefined
 }
 
 const allSettings = statement(() => q.selectFrom('settings').select(['name', 'value']))
+const clock = statement(() => sql<{ version: number }>`select version from settings_clock`)
 const allFeatures = statement(() => q.selectFrom('features').select(['name', 'enabled']))
 
 export async function openSettings(db: Client): Promise<Settings> {
   let values: Readonly<Record<string, unknown>> = {}
   let features: Readonly<Record<string, boolean>> = {}
-  let [begun, shown] = [0, 0]
+  let [begun, shown, version] = [0, 0, -1]
   const reload = async (): Promise<void> => {
     const mine = ++begun
+    // The clock first: what changes while the rest is read is read again by whoever sees the clock next.
+    const at = await db.one(clock, {})
     const [settingRows, featureRows] = await Promise.all([db.rows(allSettings, {}), db.rows(allFeatures, {})])
     // Of two at once the one that began first may end last, and knows less.
     if (mine < shown) return
     shown = mine
+    version = at?.version ?? version
     values = Object.fromEntries(settingRows.map((row) => [row.name, row.value]))
     features = Object.fromEntries(featureRows.map((row) => [row.name, row.enabled]))
   }
@@ -69,6 +84,7 @@ export async function openSettings(db: Client): Promise<Settings> {
       (values[name] ?? DEFAULT_SETTINGS[name]) as SettingValues[Name],
     enabled: (feature) => features[feature] ?? DEFAULT_FEATURES[feature],
     reload,
+    catchUp: (asked) => (asked > version ? reload() : undefined),
   }
 }
 

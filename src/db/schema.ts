@@ -1,8 +1,9 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
+import type * as people from './schema_people.ts'
+import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
-  CommitNoteTable,
   CommitStatusTable,
   PipelineTable,
   ProjectCounterTable,
@@ -12,7 +13,11 @@ import type {
 
 /** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
 export interface Database {
-  users: UserTable
+  users: people.UserTable
+  user_emails: people.UserEmailTable
+  resource_bots: people.ResourceBotTable
+  invitations: people.InvitationTable
+  member_promotions: people.MemberPromotionTable
   namespaces: NamespaceTable
   projects: ProjectTable
   project_imports: ProjectImportTable
@@ -33,6 +38,8 @@ export interface Database {
   merge_request_assignees: planning.MergeRequestAssigneeTable
   merge_request_reviewers: planning.MergeRequestReviewerTable
   merge_request_diffs: planning.MergeRequestDiffTable
+  merge_request_merges: planning.MergeRequestMergeTable
+  merge_request_approvals: planning.MergeRequestApprovalTable
   snippets: planning.SnippetTable
   snippet_files: planning.SnippetFileTable
   epics: planning.EpicTable
@@ -51,6 +58,7 @@ export interface Database {
   resource_iteration_events: planning.ResourceIterationEventTable
   todos: planning.TodoTable
   label_priorities: planning.LabelPriorityTable
+  badges: BadgeTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
@@ -58,24 +66,11 @@ export interface Database {
   project_counters: ProjectCounterTable
   pipelines: PipelineTable
   commit_statuses: CommitStatusTable
-  commit_notes: CommitNoteTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'
-
-interface UserTable extends Times {
-  id: Id
-  username: string
-  name: string
-  email: string
-  state: Generated<'active' | 'blocked' | 'deactivated'>
-  user_type: Generated<'human' | 'project_bot'>
-  admin: Generated<boolean>
-  external: Generated<boolean>
-  avatar_url: string | null
-}
 
 interface NamespaceTable extends Times {
   id: Id
@@ -117,6 +112,8 @@ interface ProjectTable extends Times {
   star_count: Generated<number>
   forks_count: Generated<number>
   open_issues_count: Generated<number>
+  /** Without the confidential ones. */
+  open_public_issues_count: Generated<number>
   repository_size: Generated<number>
   last_activity_at: Time
   forked_from_project_id: number | null
@@ -171,6 +168,7 @@ interface PersonalAccessTokenTable extends Times {
   id: Id
   user_id: number
   name: string
+  description: string | null
   digest: Buffer
   scopes: string[]
   impersonation: Generated<boolean>
@@ -230,7 +228,9 @@ interface PlanLimitTable {
   updated_at: Time
 }
 
-export type User = Selectable<UserTable>
+export type User = Selectable<people.UserTable>
+export type UserEmail = Selectable<people.UserEmailTable>
+export type Invitation = Selectable<people.InvitationTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type ProjectImport = Selectable<ProjectImportTable>

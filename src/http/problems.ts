@@ -38,9 +38,9 @@ export const notFound = (thing: string): Problem => message(404, `404 ${thing} N
 export const noSuchRecord = (): Problem => message(404, '404 Not found')
 export const conflict = (text: string | object = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
-/** A record that would not be valid, where the published interface gives whole sentences. */
 /** What was asked for is larger than is sent this way. */
 export const tooLarge = (text: string): Problem => message(413, text)
+/** A record that would not be valid, where the published interface gives whole sentences. */
 export const unprocessable = (texts: readonly string[]): Problem => message(422, texts)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)

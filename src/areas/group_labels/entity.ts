@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import type { Label } from '../../db/schema.ts'
 import { nullable } from '../../http/schema.ts'
-import { renderLine, textColor } from './rules.ts'
+import { renderLine, textColor } from '../../core/label_rules.ts'
 
 export const GroupLabel = t.Object({
   id: t.Integer(),

@@ -9,7 +9,7 @@ import { conflict, invalid, refused } from '../../http/problems.ts'
 import { nullable } from '../../http/schema.ts'
 import { GroupLabel, present, type LabelForCaller } from './entity.ts'
 import { LINE, label, labelInReach, labelNamed, noLabel, reachOf, reachParams, type Here } from './gates.ts'
-import { cleanTitle, hexColor, titleFaults } from './rules.ts'
+import { cleanTitle, hexColor, titleFaults } from '../../core/label_rules.ts'
 import * as labels from './store.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'

@@ -1,5 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Group as GroupRow } from '../../core/groups.ts'
+import { settingsOf } from '../../core/group_settings.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Actor } from '../../http/gate.ts'
@@ -7,7 +8,6 @@ import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { includes } from '../../access/tiers.ts'
 import { GroupProject } from '../../records/project.ts'
-import { GROUP_SETTINGS } from './rules.ts'
 import { RootStatistics, Statistics, rootStatistics, statistics } from './statistics.ts'
 
 const Share = t.Object({
@@ -92,9 +92,29 @@ export const Group = t.Object({
   experiment_features_enabled: t.Optional(t.Boolean()),
 })
 
+/** Where a group stands, and no more. */
+export const GroupPlace = t.Object({
+  id: t.Integer(),
+  web_url: t.String(),
+  name: t.String(),
+  avatar_url: nullable(t.String()),
+  full_name: t.String(),
+  full_path: t.String(),
+})
+export const presentPlace = (
+  { id, name, avatar_url, full_name, full_path }: Namespace,
+  { config }: Pick<Instance, 'config'>,
+): Static<typeof GroupPlace> => ({
+  id,
+  web_url: `${config.url}/groups/${full_path}`,
+  name,
+  avatar_url,
+  full_name,
+  full_path,
+})
+
 type Site = Pick<Instance, 'config' | 'vault'>
 
-const settingsOf = (row: Namespace): typeof GROUP_SETTINGS => ({ ...GROUP_SETTINGS, ...row.settings })
 const paid = ({ config }: Pick<Instance, 'config'>): boolean => includes(config.tier, 'premium')
 
 function shared(row: Namespace, site: Pick<Instance, 'config'>, shows: Shows): Static<typeof GroupItem> {

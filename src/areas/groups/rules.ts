@@ -1,39 +1,88 @@
-/** What holds for a group until somebody sets it. */
-export const GROUP_SETTINGS = {
-  share_with_group_lock: false,
-  require_two_factor_authentication: false,
-  two_factor_grace_period: 48,
-  project_creation_level: 'developer',
-  subgroup_creation_level: 'maintainer',
-  auto_devops_enabled: null as boolean | null,
-  emails_enabled: true,
-  mentions_disabled: null as boolean | null,
-  lfs_enabled: true,
-  default_branch: null as string | null,
-  default_branch_protection: 2,
-  default_branch_protection_defaults: {
-    allowed_to_push: [{ access_level: 40 }],
-    allowed_to_merge: [{ access_level: 40 }],
-    allow_force_push: false,
-  },
-  request_access_enabled: true,
-  shared_runners_setting: 'enabled',
-  file_template_project_id: null as number | null,
-  wiki_access_level: 'enabled',
-  enabled_git_access_protocol: 'all',
-  prevent_sharing_groups_outside_hierarchy: false,
-  ip_restriction_ranges: null as string | null,
-  math_rendering_limits_enabled: true,
-  lock_math_rendering_limits_enabled: false,
-  archived: false,
-  shared_runners_minutes_limit: null as number | null,
-  extra_shared_runners_minutes_limit: null as number | null,
-  membership_lock: false,
-  assistant_features_enabled: true,
-  lock_assistant_features_enabled: false,
-  assistant_availability: 'default_on',
-  experiment_features_enabled: false,
+import { settingsOf } from '../../core/group_settings.ts'
+import { RANK } from '../../core/group_tree.ts'
+import type { Group } from '../../core/groups.ts'
+import { pathFault } from '../../core/paths.ts'
+import { ROLES, type Viewer } from '../../core/roles.ts'
+import type { Visibility } from '../../db/schema.ts'
+
+export type Faults = Readonly<Record<string, readonly string[]>>
+
+const LONGEST = 255
+const LONGEST_DESCRIPTION = 500
+const NAME = /^[\p{L}\p{N}\u{A9}-\u{1F9FF}_][\p{L}\p{N}\p{M}\p{Pd}\u{A9}-\u{1F9FF}_()+.\s]*$/u
+const NAME_FORM =
+  "can contain only letters, digits, emoji, '_', '.', dash, space, parenthesis. " +
+  "It must start with letter, digit, emoji or '_'."
+const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
+
+function nameFaults(name: string): string[] {
+  if (name.trim() === '') return ["can't be blank"]
+  return [...(name.length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
 }
+
+function pathFaults(path: string, topLevel: boolean): string[] {
+  if (path.trim() === '') return ["can't be blank"]
+  const fault = pathFault(path, topLevel)
+  return fault === undefined ? [] : [fault]
+}
+
+interface Given {
+  readonly name?: string | undefined
+  readonly path?: string | undefined
+  readonly description?: string | null | undefined
+}
+
+/** Why a group cannot be called that, attribute by attribute; nothing of what is not given. */
+export function groupFaults({ name, path, description }: Given, topLevel: boolean): Faults {
+  const found = {
+    name: name === undefined ? [] : nameFaults(name),
+    path: path === undefined ? [] : pathFaults(path, topLevel),
+    description: (description ?? '').length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, texts]) => texts.length > 0))
+}
+
+const DEEPEST = 20
+
+/** Why nothing can be put into a group so deep. */
+export const nestingFaults = (parent: Pick<Group, 'traversal_ids'> | undefined): Faults =>
+  (parent?.traversal_ids.length ?? 0) > DEEPEST ? { parent_id: ['has too deep level of nesting'] } : {}
+
+/** What is wanted, or the parent's where that is seen by fewer. */
+export const narrower = (wanted: Visibility, parent: Visibility | undefined): Visibility =>
+  parent !== undefined && RANK[parent] < RANK[wanted] ? parent : wanted
+
+interface Sight {
+  readonly visibility: Visibility
+  readonly parent?: Visibility | undefined
+  /** Whether projects or groups inside are seen by more. */
+  readonly projects?: boolean
+  readonly groups?: boolean
+}
+
+/** Why a group cannot be seen by as many, or as few. */
+export function visibilityFaults({ visibility, parent, projects, groups }: Sight): Faults {
+  const not = `${visibility} is not allowed since`
+  const texts = [
+    ...(projects ? [`${not} this group contains projects with higher visibility.`] : []),
+    ...(groups ? [`${not} there are sub-groups with higher visibility.`] : []),
+    ...(parent !== undefined && RANK[visibility] > RANK[parent]
+      ? [`${not} the parent group has a ${parent} visibility.`]
+      : []),
+  ]
+  return texts.length > 0 ? { visibility_level: texts } : {}
+}
+
+/** Whether somebody may create groups in that one: as it says itself, its owners or its maintainers too. */
+export const mayCreateSubgroup = (actor: Viewer, parent: Group): boolean =>
+  actor.admin ||
+  parent.role >= (settingsOf(parent).subgroup_creation_level === 'owner' ? ROLES.owner : ROLES.maintainer)
+
+/** Faults in the words of the published refusal of a group that cannot be made. */
+export const notSaved = (faults: Faults): string =>
+  `Failed to save group {${Object.entries(faults)
+    .map(([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)
+    .join(', ')}}`
 
 /** What follows the last group of a page in the order of names, as text a caller hands back. */
 export const writeCursor = ({ name, id }: { name: string; id: number }): string =>

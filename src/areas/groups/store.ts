@@ -7,6 +7,8 @@ import { containing } from '../../db/text.ts'
 import type { GroupWithSizes } from './entity.ts'
 
 export interface ListShape {
+  /** Where to look: everywhere, right below a group, anywhere below it, what was shared with it, what it invited. */
+  readonly place: 'anywhere' | 'children' | 'descendants' | 'sharing' | 'invited'
   /** Which groups: all there are, all the viewer may see, those the viewer belongs to, or holds a level on. */
   readonly scope: 'all' | 'visible' | 'member' | 'owned' | 'role'
   readonly order: 'name' | 'path' | 'id' | 'similarity'
@@ -22,6 +24,9 @@ export interface ListShape {
   readonly after: boolean
 }
 export interface ListFilters {
+  /** The group that `place` speaks of, and whose invitations count. */
+  readonly group_id: number
+  readonly line: readonly number[]
   readonly search: string
   readonly visibility: Visibility | null
   readonly skip_groups: readonly number[]
@@ -82,13 +87,37 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
   }
 }
 
+const standing = sql`(l.expires_at is null or l.expires_at > today())`
+
+function placeOf(p: P, place: ListShape['place']): RawBuilder<unknown> {
+  switch (place) {
+    case 'anywhere':
+      return sql`true`
+    case 'children':
+      return sql`n.parent_id = ${p.group_id}`
+    case 'descendants':
+      return sql`n.id <> ${p.group_id} and n.id in (select d.id from (values (${p.group_id}::bigint)) g (id), ${below(sql`g.id`)} d)`
+    case 'sharing':
+      return sql`n.id in (select l.shared_group_id from group_group_links l
+        where l.shared_with_group_id = ${p.group_id} and ${standing})`
+    case 'invited':
+      return sql`n.id in (select l.shared_with_group_id from group_group_links l
+        where l.shared_group_id = any(${p.line}::bigint[]) and ${standing})`
+  }
+}
+
 function conditions(p: P, shape: ListShape): RawBuilder<unknown> {
   return sql.join(
     [
       sql`n.kind = 'group'`,
+      placeOf(p, shape.place),
       scopeOf(p, shape.scope),
       ...(shape.search
-        ? [sql`(n.name ilike ${p.pattern} or n.path ilike ${p.pattern} or n.full_path ilike ${p.pattern})`]
+        ? [
+            shape.place === 'anywhere'
+              ? sql`(n.name ilike ${p.pattern} or n.path ilike ${p.pattern} or n.full_path ilike ${p.pattern})`
+              : sql`(n.name ilike ${p.pattern} or n.path ilike ${p.pattern})`,
+          ]
         : []),
       ...(shape.visibility ? [sql`n.visibility = ${p.visibility}`] : []),
       ...(shape.skips ? [sql`n.id <> all(${p.skip_groups}::bigint[])`] : []),

@@ -30,6 +30,7 @@ test('a caller reads the token that came along, whatever it opens', async () => 
     id,
     name: 'laptop',
     revoked: false,
+    description: null,
     scopes: ['read_repository'],
     user_id: user.id,
     active: true,

@@ -1,34 +1,12 @@
-import { Type as t, type Static } from 'typebox'
+import { Type as t } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
+import { alreadyRevoked, rotateToken } from '../../access/token_making.ts'
+import * as tokens from '../../core/access_tokens.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { refused, unauthorized } from '../../http/problems.ts'
-import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
-import * as tokens from './store.ts'
-
-const PersonalAccessToken = t.Object({
-  id: t.Integer(),
-  name: t.String(),
-  revoked: t.Boolean(),
-  created_at: timestamp(),
-  scopes: t.Array(t.String()),
-  user_id: t.Integer(),
-  last_used_at: nullable(timestamp()),
-  active: t.Boolean(),
-  expires_at: nullable(date()),
-})
-
-const present = (token: tokens.Token): Static<typeof PersonalAccessToken> => ({
-  id: token.id,
-  name: token.name,
-  revoked: token.revoked,
-  created_at: token.created_at.toISOString(),
-  scopes: token.scopes,
-  user_id: token.user_id,
-  last_used_at: token.last_used_at?.toISOString() ?? null,
-  active: token.active,
-  expires_at: token.expires_at,
-})
+import { date, oneOf } from '../../http/schema.ts'
+import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
 
 export const listPersonalAccessTokens = operation({
   method: 'GET',
@@ -47,21 +25,22 @@ export const listPersonalAccessTokens = operation({
     // Nobody but administrators asks for others, and who does is told no more than that.
     if (!actor.admin && user_id !== undefined && user_id !== actor.id) throw unauthorized()
     const shape = {
-      user: !actor.admin || user_id !== undefined,
+      kind: 'personal',
+      one: !actor.admin || user_id !== undefined,
       state: state ?? 'any',
       revoked: revoked !== undefined,
       search: search !== '',
     } as const
     const found = await tokens.list(db, shape, {
-      user_id: user_id ?? actor.id,
+      owner_id: user_id ?? actor.id,
       revoked: revoked ?? false,
       search,
       limit: page.size,
       offset: page.offset,
     })
-    return { ...found, items: found.items.map(present) }
+    return { ...found, items: found.items.map(presentToken) }
   },
-  returns: pageOf(PersonalAccessToken),
+  returns: pageOf(AccessToken),
   refuses: [unauthorized],
 })
 
@@ -87,8 +66,8 @@ export const getPersonalAccessToken = operation({
   published: true,
   first: [signedIn],
   gates: [token],
-  handle: async ({ token }) => present(token),
-  returns: PersonalAccessToken,
+  handle: async ({ token }) => presentToken(token),
+  returns: AccessToken,
 })
 
 export const getPresentedToken = operation({
@@ -101,9 +80,9 @@ export const getPresentedToken = operation({
   handle: async ({ db, tokenId }) => {
     const found = tokenId === null ? undefined : await tokens.find(db, tokenId)
     if (found === undefined) throw unauthorized()
-    return present(found)
+    return presentToken(found)
   },
-  returns: PersonalAccessToken,
+  returns: AccessToken,
 })
 
 const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
@@ -136,4 +115,42 @@ export const revokePresentedToken = operation({
   },
   returns: nothing,
   refuses: [notRevoked],
+})
+
+const rotation = {
+  params: t.Object({
+    expires_at: t.Optional(date()),
+  }),
+  returns: NewAccessToken,
+  status: 200,
+  refuses: [alreadyRevoked],
+} as const
+
+export const rotatePersonalAccessToken = operation({
+  method: 'POST',
+  path: '/personal_access_tokens/:token_id/rotate',
+  summary: 'Revoke a token and make one in its place, good for a week unless said',
+  published: true,
+  first: [signedIn],
+  gates: [token],
+  handle: async (ctx) => {
+    const made = await rotateToken(ctx, ctx.token, ctx.params.expires_at)
+    return { ...presentToken(made.row), token: made.token }
+  },
+  ...rotation,
+})
+
+export const rotatePresentedToken = operation({
+  method: 'POST',
+  path: '/personal_access_tokens/self/rotate',
+  summary: 'The same for the token that the request came with',
+  published: true,
+  gates: [signedIn],
+  handle: async (ctx) => {
+    const found = ctx.tokenId === null ? undefined : await tokens.find(ctx.db, ctx.tokenId)
+    if (found === undefined) throw unauthorized()
+    const made = await rotateToken(ctx, found, ctx.params.expires_at)
+    return { ...presentToken(made.row), token: made.token }
+  },
+  ...rotation,
 })

@@ -1,43 +1,46 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import type { PersonalAccessToken } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
+import type { Db } from '../db/client.ts'
+import type { PersonalAccessToken } from '../db/schema.ts'
+import { listed, paged, statement, statements, type Listed, type Paged, type Slots } from '../db/statement.ts'
+import { containing } from '../db/text.ts'
 
 /** A token without its digest, and whether it would do today. */
 export type Token = Omit<PersonalAccessToken, 'digest'> & { readonly active: boolean }
 
 const ACTIVE = sql`(not t.revoked and (t.expires_at is null or t.expires_at > today()))`
 const TOKEN = sql`
-  t.id, t.user_id, t.name, t.scopes, t.impersonation, t.revoked, t.expires_at, t.last_used_at,
+  t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.revoked, t.expires_at, t.last_used_at,
   t.previous_personal_access_token_id, t.created_at, t.updated_at, ${ACTIVE} as active`
 
 export interface ListShape {
-  readonly user: boolean
+  /** Which tokens: a user's own, those that administrators made to act as the user, those of bots of a group or project. */
+  readonly kind: 'personal' | 'impersonation' | 'group' | 'project'
+  /** Of one user, group or project. */
+  readonly one: boolean
   readonly state: 'active' | 'inactive' | 'any'
   readonly revoked: boolean
   readonly search: boolean
 }
 export interface ListFilters {
-  readonly user_id: number
+  readonly owner_id: number
   readonly revoked: boolean
   readonly search: string
   readonly limit: number
   readonly offset: number
 }
 
+const ofOwner = (kind: ListShape['kind'], id: RawBuilder<number>): RawBuilder<unknown> =>
+  ({
+    personal: sql`t.user_id = ${id}`,
+    impersonation: sql`t.user_id = ${id}`,
+    group: sql`t.user_id in (select user_id from resource_bots where namespace_id = ${id})`,
+    project: sql`t.user_id in (select user_id from resource_bots where project_id = ${id})`,
+  })[kind]
+
 const listStatement = statements<ListShape, ListFilters, Paged<Token>>((p, shape) => {
   const conditions: RawBuilder<unknown>[] = [
-    sql`not t.impersonation`,
-    ...(shape.user ? [sql`t.user_id = ${p.user_id}`] : []),
+    shape.kind === 'impersonation' ? sql`t.impersonation` : sql`not t.impersonation`,
+    ...(shape.one ? [ofOwner(shape.kind, p.owner_id)] : []),
     ...(shape.state === 'any' ? [] : [shape.state === 'active' ? ACTIVE : sql`not ${ACTIVE}`]),
     ...(shape.revoked ? [sql`t.revoked = ${p.revoked}`] : []),
     ...(shape.search ? [sql`t.name ilike ${p.search}`] : []),
@@ -52,6 +55,12 @@ const listStatement = statements<ListShape, ListFilters, Paged<Token>>((p, shape
 export const list = async (db: Db, shape: ListShape, filters: ListFilters): Promise<Listed<Token>> =>
   listed(await db.rows(listStatement(shape), { ...filters, search: containing(filters.search) }))
 
+const byOwner = statements<Pick<ListShape, 'kind'>, { id: number; owner_id: number }, Token>(
+  (p, { kind }) => sql<Token>`
+    select ${TOKEN} from personal_access_tokens t
+     where t.id = ${p.id} and ${ofOwner(kind, p.owner_id)}
+       and ${kind === 'impersonation' ? sql`t.impersonation` : sql`not t.impersonation`}`,
+)
 const byId = statement(
   (p: Slots<{ id: number }>) =>
     sql<Token>`select ${TOKEN} from personal_access_tokens t where t.id = ${p.id}`,
@@ -65,3 +74,11 @@ export const find = (db: Db, id: number): Promise<Token | undefined> => db.one(b
 
 /** Returns how many it was: 0 for one that is revoked already. */
 export const revoke = (db: Db, id: number): Promise<number> => db.run(revokeStatement, { id })
+
+/** A token of that kind that belongs to the user, group or project. */
+export const findOf = (
+  db: Db,
+  kind: ListShape['kind'],
+  ownerId: number,
+  id: number,
+): Promise<Token | undefined> => db.one(byOwner({ kind }), { id, owner_id: ownerId })

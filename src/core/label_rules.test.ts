@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cleanTitle, hexColor, renderLine, textColor, titleFaults } from './rules.ts'
+import { cleanTitle, hexColor, renderLine, textColor, titleFaults } from './label_rules.ts'
 
 test('a colour is a CSS name or hex digits, and comes out as six upper-case ones', () => {
   const rows: [string, string][] = [

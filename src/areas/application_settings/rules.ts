@@ -1,0 +1,70 @@
+import { Type as t, type TSchema } from 'typebox'
+import type { SettingName } from '../../core/settings.ts'
+import { oneOf } from '../../http/schema.ts'
+
+const visibility = (): TSchema => oneOf(['private', 'internal', 'public'])
+const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
+
+/** What every setting takes. */
+export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
+  allow_local_requests_from_web_hooks_and_services: t.Boolean(),
+  analytics_api_base_url: t.String({ maxLength: 512 }),
+  analytics_api_key: t.String({ maxLength: 512 }),
+  can_create_group: t.Boolean(),
+  default_branch_protection: t.Integer({ minimum: 0, maximum: 4 }),
+  default_group_visibility: visibility(),
+  default_project_visibility: visibility(),
+  default_projects_limit: t.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  email_confirmation_setting: oneOf(['off', 'soft']),
+  enable_member_promotion_management: t.Boolean(),
+  impersonation_enabled: t.Boolean(),
+  personal_access_token_prefix: t.String(),
+  throttle_authenticated_api_enabled: t.Boolean(),
+  throttle_authenticated_api_period_in_seconds: positive(),
+  throttle_authenticated_api_requests_per_period: positive(),
+  throttle_unauthenticated_api_enabled: t.Boolean(),
+  throttle_unauthenticated_api_period_in_seconds: positive(),
+  throttle_unauthenticated_api_requests_per_period: positive(),
+}
+export const NAMES = Object.keys(SETTINGS) as SettingName[]
+
+type Values = Partial<Record<SettingName, string | number | boolean>>
+
+/** By which other names clients know a setting. */
+const ALIASES: Readonly<Record<string, SettingName>> = {
+  cube_api_base_url: 'analytics_api_base_url',
+  cube_api_key: 'analytics_api_key',
+}
+
+/** What was sent, each setting by its one name. */
+export const canonical = (sent: Readonly<Record<string, string | number | boolean | undefined>>): Values =>
+  Object.fromEntries(
+    Object.entries(sent).flatMap(([name, value]) =>
+      value === undefined ? [] : [[ALIASES[name] ?? name, value]],
+    ),
+  )
+
+/** What is wrong with the texts, in the published words. */
+export function faultsOf(values: Values): Record<string, string[]> {
+  const url = values.analytics_api_base_url
+  const prefix = values.personal_access_token_prefix
+  const web = url === undefined || url === '' || /^https?:\/\/[^\s/]/.test(String(url))
+  const faults = {
+    ...(!(web && (url === undefined || url === '' || URL.canParse(String(url)))) && {
+      analytics_api_base_url: ['is blocked: Only allowed schemes are http, https'],
+    }),
+    ...(typeof prefix === 'string' && prefixFault(prefix)),
+  }
+  return faults
+}
+
+function prefixFault(prefix: string): Record<string, string[]> {
+  if (prefix.length > 20) return { personal_access_token_prefix: ['is too long (maximum is 20 characters)'] }
+  if (!/^[A-Za-z0-9+/=_@:.-]*$/.test(prefix))
+    return {
+      personal_access_token_prefix: [
+        "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
+      ],
+    }
+  return {}
+}

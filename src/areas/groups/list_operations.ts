@@ -1,0 +1,217 @@
+import { Type as t, type Static } from 'typebox'
+import { anyone, group } from '../../access/gates.ts'
+import { includes } from '../../access/tiers.ts'
+import type { Group } from '../../core/groups.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Listed } from '../../db/statement.ts'
+import type { Context } from '../../http/gate.ts'
+import { operation, pageOf, type Keyset, type PageRequest } from '../../http/operation.ts'
+import { badParams, noKeyset, offsetTooDeep } from '../../http/problems.ts'
+import { date, listOf, oneOf } from '../../http/schema.ts'
+import { GroupItem, presentItem } from './entity.ts'
+import { readCursor, writeCursor } from './rules.ts'
+import { listGroups as findGroups, type ListShape } from './store.ts'
+
+const DEEPEST = 50_000
+
+const ids = { skip_groups: t.Optional(listOf(t.Integer())) }
+const search = { search: t.Optional(t.String({ description: 'Part of the name or path' })) }
+const order = {
+  order_by: t.Optional(oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' })),
+  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'asc' })),
+}
+const visibility = { visibility: t.Optional(oneOf(['private', 'internal', 'public'])) }
+const attributes = {
+  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+}
+const level = {
+  min_access_level: t.Optional(
+    t.Integer({
+      minimum: 0,
+      maximum: ROLES.owner,
+      description: 'The least access level the caller must hold',
+    }),
+  ),
+}
+const every = {
+  ...ids,
+  all_available: t.Optional(t.Boolean()),
+  ...search,
+  ...order,
+  statistics: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  ...visibility,
+  ...attributes,
+  owned: t.Optional(t.Boolean({ default: false })),
+  ...level,
+  top_level_only: t.Optional(t.Boolean({ default: false })),
+  repository_storage: t.Optional(t.String({ description: 'For administrators, Premium and above' })),
+  marked_for_deletion_on: t.Optional(date()),
+}
+const everyParam = t.Object(every)
+type Wanted = Static<typeof everyParam>
+
+type Here = Context & { readonly page: PageRequest }
+interface Place {
+  readonly place: ListShape['place']
+  readonly group?: Pick<Group, 'id'>
+  readonly line?: readonly number[]
+  readonly scope: ListShape['scope']
+  readonly after?: { readonly name: string; readonly id: number } | undefined
+}
+
+/** One page of groups as the caller wants them, from where they are looked for. */
+async function pageOfGroups(
+  ctx: Here,
+  params: Wanted,
+  from: Place,
+): Promise<Listed<Static<typeof GroupItem>> | Keyset<Static<typeof GroupItem>>> {
+  const { db, actor, config, page } = ctx
+  const { place, scope, after } = from
+  const admin = actor?.admin === true
+  const paid = includes(config.tier, 'premium')
+  const search = params.search ?? ''
+  const shape: ListShape = {
+    place,
+    scope,
+    order: params.order_by ?? 'name',
+    descending: params.sort === 'desc',
+    search: search !== '',
+    visibility: params.visibility !== undefined,
+    skips: params.skip_groups !== undefined,
+    topLevelOnly: params.top_level_only ?? false,
+    storage: admin && paid && params.repository_storage !== undefined,
+    markedForDeletion: paid && params.marked_for_deletion_on !== undefined,
+    sizes: admin && params.statistics === true,
+    after: after !== undefined,
+  }
+  const found = await findGroups(db, actor, shape, {
+    group_id: from.group?.id ?? 0,
+    line: from.line ?? [],
+    search,
+    visibility: params.visibility ?? null,
+    skip_groups: params.skip_groups ?? [],
+    min_access_level: params.min_access_level ?? 0,
+    repository_storage: params.repository_storage ?? null,
+    marked_for_deletion_on: params.marked_for_deletion_on ?? null,
+    after: after ?? null,
+    limit: after ? page.size + 1 : page.size,
+    offset: after ? 0 : page.offset,
+  })
+  const shows = { customAttributes: admin && params.with_custom_attributes === true }
+  const items = found.items.slice(0, page.size).map((row) => presentItem(row, ctx, shows))
+  const last = found.items[page.size - 1]
+  if (!after) return { items, total: found.total }
+  return { items, next: last && found.items.length > page.size ? writeCursor(last) : undefined }
+}
+
+export const listGroups = operation({
+  method: 'GET',
+  path: '/groups',
+  summary: 'List groups; without a token, the public ones',
+  params: everyParam,
+  gates: [anyone],
+  handle: async (ctx) => {
+    const { actor, params } = ctx
+    return pageOfGroups(ctx, params, {
+      place: 'anywhere',
+      scope: scopeOf(actor, params),
+      after: keysetOf(ctx, params),
+    })
+  },
+  returns: pageOf(GroupItem, { keyset: true }),
+  refuses: [noKeyset, () => offsetTooDeep(DEEPEST, 'Group')],
+})
+
+function scopeOf(actor: Context['actor'], wanted: Wanted): ListShape['scope'] {
+  if (wanted.owned) return 'owned'
+  if (actor === null) return 'visible'
+  if (wanted.min_access_level !== undefined) return 'role'
+  if (wanted.all_available ?? actor.admin) return actor.admin ? 'all' : 'visible'
+  return 'member'
+}
+
+/** Keyset pagination is for callers without a token, in the order of names; signed-in callers' wish has no effect. */
+function keysetOf(
+  { actor, page }: Context & { page: PageRequest },
+  { order_by = 'name', sort = 'asc' }: { order_by?: string; sort?: string },
+): { name: string; id: number } | undefined {
+  if (actor !== null) return undefined
+  if (page.cursor === undefined) {
+    if (page.number * page.size > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
+    return undefined
+  }
+  if (order_by !== 'name' || sort !== 'asc') throw noKeyset()
+  if (page.cursor === '') return { name: '', id: 0 }
+  const cursor = readCursor(page.cursor)
+  if (cursor === undefined) throw badParams(['cursor is invalid'])
+  return cursor
+}
+
+export const listSubgroups = operation({
+  method: 'GET',
+  path: '/groups/:id/subgroups',
+  summary: 'List the groups right below a group',
+  published: true,
+  params: everyParam,
+  gates: [group, anyone],
+  handle: async (ctx) => {
+    const { actor, group, params } = ctx
+    return pageOfGroups(ctx, params, { place: 'children', group, scope: scopeOf(actor, params) })
+  },
+  returns: pageOf(GroupItem),
+})
+
+export const listDescendantGroups = operation({
+  method: 'GET',
+  path: '/groups/:id/descendant_groups',
+  summary: 'List all groups below a group',
+  published: true,
+  params: everyParam,
+  gates: [group, anyone],
+  handle: async (ctx) => {
+    const { actor, group, params } = ctx
+    return pageOfGroups(ctx, params, { place: 'descendants', group, scope: scopeOf(actor, params) })
+  },
+  returns: pageOf(GroupItem),
+})
+
+/** Of what a share tells, the caller hears what the caller may see, belonging there or not. */
+const seen = (actor: Context['actor'], wanted: Wanted): ListShape['scope'] =>
+  scopeOf(actor, { ...wanted, all_available: true })
+
+export const listGroupsSharedWithGroup = operation({
+  method: 'GET',
+  path: '/groups/:id/groups/shared',
+  summary: 'List the groups that a group was invited to',
+  published: true,
+  params: t.Object({ ...ids, ...search, ...order, ...visibility, ...attributes, ...level }),
+  gates: [group, anyone],
+  handle: async (ctx) => {
+    const { actor, group, params } = ctx
+    return pageOfGroups(ctx, params, { place: 'sharing', group, scope: seen(actor, params) })
+  },
+  returns: pageOf(GroupItem),
+})
+
+export const listInvitedGroups = operation({
+  method: 'GET',
+  path: '/groups/:id/invited_groups',
+  summary: 'List the groups that were invited to a group or to one above it',
+  published: true,
+  params: t.Object({
+    relation: t.Optional(listOf(oneOf(['direct', 'inherited']))),
+    ...search,
+    ...level,
+    ...attributes,
+  }),
+  gates: [group, anyone],
+  handle: async (ctx) => {
+    const { actor, group, params } = ctx
+    const relation = params.relation ?? ['direct', 'inherited']
+    const line = group.traversal_ids.filter((id) =>
+      relation.includes(id === group.id ? 'direct' : 'inherited'),
+    )
+    return pageOfGroups(ctx, params, { place: 'invited', group, line, scope: seen(actor, params) })
+  },
+  returns: pageOf(GroupItem),
+})

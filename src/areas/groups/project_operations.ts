@@ -1,0 +1,125 @@
+import { Type as t, type Static, type TObject } from 'typebox'
+import { anyone, group } from '../../access/gates.ts'
+import type { Group } from '../../core/groups.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Listed } from '../../db/statement.ts'
+import type { Context } from '../../http/gate.ts'
+import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
+import { oneOf } from '../../http/schema.ts'
+import { GroupProject, presentProject } from '../../records/project.ts'
+import { PROJECT_ORDERS, PROJECT_SHAPE, listProjects } from './project_store.ts'
+import { projectFilters } from './whole.ts'
+
+const flag = t.Optional(t.Boolean({ default: false }))
+const looks = {
+  archived: t.Optional(t.Boolean()),
+  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  search: t.Optional(t.String({ description: 'Part of the name or path' })),
+}
+const order = {
+  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  simple: flag,
+}
+const has = {
+  starred: flag,
+  with_issues_enabled: flag,
+  with_merge_requests_enabled: flag,
+}
+const rest = {
+  min_access_level: t.Optional(
+    t.Integer({
+      minimum: 0,
+      maximum: ROLES.owner,
+      description: 'The least access level the caller must hold',
+    }),
+  ),
+  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+}
+const every = {
+  ...looks,
+  order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
+  ...order,
+  owned: flag,
+  ...has,
+  with_shared: t.Optional(t.Boolean({ default: true })),
+  include_subgroups: flag,
+  include_ancestor_groups: flag,
+  ...rest,
+}
+type Wanted = Static<TObject<typeof every>>
+type Here = Context & { readonly group: Group; readonly page: PageRequest }
+
+async function pageOfProjects(
+  ctx: Here,
+  params: Wanted,
+  own: boolean,
+): Promise<Listed<Static<typeof GroupProject>>> {
+  const { db, actor, group, page } = ctx
+  const admin = actor?.admin === true
+  const search = params.search ?? ''
+  const role = params.owned ? ROLES.owner : actor ? params.min_access_level : undefined
+  const found = await listProjects(
+    db,
+    actor,
+    {
+      own,
+      ancestors: params.include_ancestor_groups ?? false,
+      descendants: params.include_subgroups ?? false,
+      shared: params.with_shared ?? true,
+      everything: admin,
+      order: params.order_by ?? 'created_at',
+      descending: params.sort !== 'asc',
+      archived: params.archived ?? null,
+      visibility: params.visibility !== undefined,
+      search: search !== '',
+      starred: params.starred ?? false,
+      role: role !== undefined,
+      issuesEnabled: params.with_issues_enabled ?? false,
+      mergeRequestsEnabled: params.with_merge_requests_enabled ?? false,
+      counted: PROJECT_SHAPE.counted,
+    },
+    {
+      ...projectFilters(group, { limit: page.size, offset: page.offset }),
+      visibility: params.visibility ?? null,
+      search,
+      role: role ?? 0,
+    },
+  )
+  const view = {
+    simple: params.simple ?? false,
+    customAttributes: admin && params.with_custom_attributes === true,
+  }
+  return { ...found, items: found.items.map((row) => presentProject(row, ctx, view)) }
+}
+
+export const listGroupProjects = operation({
+  method: 'GET',
+  path: '/groups/:id/projects',
+  summary: 'List the projects of a group; without a token, the public ones',
+  published: true,
+  params: t.Object(every),
+  gates: [group, anyone],
+  handle: async (ctx) => pageOfProjects(ctx, ctx.params, true),
+  returns: pageOf(GroupProject),
+})
+
+export const listProjectsSharedWithGroup = operation({
+  method: 'GET',
+  path: '/groups/:id/projects/shared',
+  summary: 'List the projects that are shared with a group',
+  published: true,
+  params: t.Object({
+    ...looks,
+    order_by: t.Optional(
+      oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'star_count', 'last_activity_at'], {
+        default: 'created_at',
+      }),
+    ),
+    ...order,
+    ...has,
+    ...rest,
+  }),
+  gates: [group, anyone],
+  handle: async (ctx) => pageOfProjects(ctx, ctx.params, false),
+  returns: pageOf(GroupProject),
+})

@@ -1,0 +1,53 @@
+import type { Static } from 'typebox'
+import type { Group as GroupRow } from '../../core/groups.ts'
+import type { Context } from '../../http/gate.ts'
+import { presentProject } from '../../records/project.ts'
+import { present, type Around, type Group } from './entity.ts'
+import { PROJECT_SHAPE, listProjects, type ProjectFilters } from './project_store.ts'
+import { listShares } from './store.ts'
+
+const MOST_PROJECTS = 100
+
+interface Wish {
+  readonly withProjects: boolean
+  readonly withCustomAttributes: boolean
+}
+
+/** A group as the caller sees it, with what hangs on it. */
+export async function presentWhole(
+  ctx: Context,
+  group: GroupRow,
+  { withProjects, withCustomAttributes }: Wish = { withProjects: true, withCustomAttributes: false },
+): Promise<Static<typeof Group>> {
+  const { actor } = ctx
+  const around = await aroundGroup(ctx, group, withProjects)
+  const shows = { customAttributes: actor?.admin === true && withCustomAttributes }
+  return present(group, around, { site: ctx, actor, shows })
+}
+
+async function aroundGroup(ctx: Context, group: GroupRow, withProjects: boolean): Promise<Around> {
+  const { db, actor } = ctx
+  const filters = projectFilters(group, { limit: MOST_PROJECTS, offset: 0 })
+  const shape = { ...PROJECT_SHAPE, everything: actor?.admin === true, counted: false }
+  const view = { simple: false, customAttributes: false }
+  const [shared_with_groups, own, shared] = await Promise.all([
+    listShares(db, actor, group.id),
+    withProjects ? listProjects(db, actor, shape, filters) : undefined,
+    withProjects ? listProjects(db, actor, { ...shape, own: false, shared: true }, filters) : undefined,
+  ])
+  return {
+    shared_with_groups,
+    projects: own?.items.map((row) => presentProject(row, ctx, view)),
+    shared_projects: shared?.items.map((row) => presentProject(row, ctx, view)),
+  }
+}
+
+/** All projects of a group. */
+export const projectFilters = (group: GroupRow, page: { limit: number; offset: number }): ProjectFilters => ({
+  group_id: group.id,
+  line: group.traversal_ids,
+  visibility: null,
+  search: '',
+  role: 0,
+  ...page,
+})

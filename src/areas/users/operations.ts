@@ -1,0 +1,198 @@
+import { Type as t } from 'typebox'
+import { administrator, anyone, signedIn } from '../../access/gates.ts'
+import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
+import * as core from '../../core/users.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { conflict, forbidden, invalid } from '../../http/problems.ts'
+import { oneOf, timestamp } from '../../http/schema.ts'
+import { FullUser, SomeUser, presentFully, presentPublicly } from '../../records/person.ts'
+import { presentUser } from '../../records/user.ts'
+import { changesFrom, userParams } from './changes.ts'
+import { signedInToLook, user } from './gates.ts'
+import { faultsOf } from './rules.ts'
+import * as users from './store.ts'
+
+export * from './email_operations.ts'
+export * from './membership_operations.ts'
+export * from './state_operations.ts'
+export * from './status_operations.ts'
+export * from './token_operations.ts'
+
+const flag = t.Optional(t.Boolean())
+const listRefused = (): ReturnType<typeof forbidden> => forbidden('Not authorized to access /api/v4/users')
+
+export const listUsers = operation({
+  method: 'GET',
+  path: '/users',
+  summary: 'List users; without a token, the one of a name',
+  published: true,
+  scopes: ['read_user'],
+  params: t.Object({
+    username: t.Optional(t.String({ description: 'The whole user name' })),
+    search: t.Optional(t.String({ description: 'Part of name or user name, or a whole address' })),
+    public_email: t.Optional(t.String()),
+    active: flag,
+    exclude_active: flag,
+    blocked: flag,
+    humans: flag,
+    exclude_humans: flag,
+    exclude_internal: flag,
+    external: flag,
+    exclude_external: flag,
+    without_project_bots: flag,
+    // For administrators; others are not heard.
+    admins: flag,
+    without_projects: flag,
+    created_after: t.Optional(timestamp()),
+    created_before: t.Optional(timestamp()),
+    order_by: t.Optional(oneOf(users.ORDERS, { default: 'id' })),
+    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  }),
+  gates: [anyone],
+  handle: async ({ db, actor, config, params, page }) => {
+    const { order_by: order = 'id', sort, ...filters } = params
+    if (actor === null && (filters.username ?? '') === '') throw listRefused()
+    const { admins, without_projects, created_after, created_before, ...forAll } = filters
+    const admin = actor?.admin === true
+    const found = await users.list(
+      db,
+      admin ? { ...forAll, admins, without_projects, created_after, created_before } : forAll,
+      admin ? { order, desc: sort === 'desc', anyEmail: true } : { order: 'id', desc: true, anyEmail: false },
+      { limit: page.size, offset: page.offset },
+    )
+    const present = admin ? presentFully : presentUser
+    return { ...found, items: found.items.map((row) => present(row, { config })) }
+  },
+  returns: pageOf(SomeUser),
+  refuses: [listRefused],
+})
+
+export const getUser = operation({
+  method: 'GET',
+  path: '/users/:id',
+  summary: 'Get a user; administrators are told more',
+  published: true,
+  scopes: ['read_user'],
+  first: [signedInToLook],
+  gates: [user],
+  handle: async ({ db, actor, config, user }) => {
+    if (actor.admin) {
+      const person = await users.find(db, user.id)
+      if (person !== undefined) return presentFully(person, { config })
+    }
+    const hides = user.private_profile && user.id !== actor.id
+    return hides ? presentUser(user, { config }) : presentPublicly(user, { config })
+  },
+  returns: SomeUser,
+})
+
+const taken = (what: 'Email' | 'Username') => (): ReturnType<typeof conflict> =>
+  conflict(`${what} has already been taken`)
+const refusals = [taken('Email'), taken('Username'), () => invalid({ email: ['is invalid'] })]
+
+/** For a write that gives somebody a name or an address that may be another's. */
+const orTaken = async <Result>(write: Promise<Result>): Promise<Result> =>
+  write.catch((error: unknown) => {
+    const what = core.takenName(error)
+    throw what === undefined ? error : taken(what)()
+  })
+
+function check(said: Parameters<typeof faultsOf>[0]): void {
+  const faults = faultsOf(said)
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+const notOwned = (): ReturnType<typeof invalid> => invalid({ public_email: ['is not an email you own'] })
+
+export const createUser = operation({
+  method: 'POST',
+  path: '/users',
+  summary: 'Create a user with a namespace of the same name',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object(
+    {
+      email: t.String(),
+      username: t.String({ minLength: 1 }),
+      name: t.String({ minLength: 1 }),
+      reset_password: flag,
+      force_random_password: flag,
+      skip_confirmation: t.Optional(t.Boolean({ description: 'The address is known to be the user’s' })),
+      ...userParams,
+    },
+    { atLeastOne: ['password', 'reset_password', 'force_random_password'] },
+  ),
+  gates: [],
+  handle: async ({ db, actor, config, settings, params }) => {
+    check(params)
+    const { username, name, email, admin = false, external = false, skip_confirmation } = params
+    const confirmed = skip_confirmation ?? settings.get('email_confirmation_setting') === 'off'
+    const made = await orTaken(
+      core.create(db, { username, name, email, admin, external, confirmed, created_by_id: actor.id }),
+    )
+    const changes = changesFrom({
+      can_create_group: settings.get('can_create_group'),
+      projects_limit: settings.get('default_projects_limit'),
+      ...params,
+      username: undefined,
+      name: undefined,
+      email: undefined,
+    })
+    await users.update(db, made.id, changes)
+    if (params.public_email && !(await users.hasEmail(db, made.id, params.public_email))) throw notOwned()
+    const person = await users.find(db, made.id)
+    if (person === undefined) throw new Error('a user went away while being made')
+    return presentFully(person, { config })
+  },
+  returns: FullUser,
+  refuses: [...refusals, notOwned],
+})
+
+export const updateUser = operation({
+  method: 'PUT',
+  path: '/users/:id',
+  summary: 'Change a user; namespace and projects follow the user name',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object({
+    email: t.Optional(t.String()),
+    username: t.Optional(t.String({ minLength: 1 })),
+    name: t.Optional(t.String({ minLength: 1 })),
+    skip_reconfirmation: t.Optional(t.Boolean({ default: true })),
+    ...userParams,
+  }),
+  gates: [user],
+  handle: async ({ db, config, user, params }) => {
+    check({ ...params, username: params.username === user.username ? undefined : params.username })
+    const changes = changesFrom(params)
+    await orTaken(users.update(db, user.id, changes))
+    const { public_email } = changes
+    if (public_email && !(await users.hasEmail(db, user.id, public_email))) throw notOwned()
+    const person = await users.find(db, user.id)
+    if (person === undefined) throw new Error('a user went away while being changed')
+    return presentFully(person, { config })
+  },
+  returns: FullUser,
+  refuses: [...refusals, notOwned],
+})
+
+const soleOwner = (): ReturnType<typeof conflict> =>
+  conflict('User cannot be removed while is the sole-owner of a group')
+
+export const deleteUser = operation({
+  method: 'DELETE',
+  path: '/users/:id',
+  summary: 'Delete a user; what was written stays, as the ghost’s, unless `hard_delete`',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object({ hard_delete: t.Optional(t.Boolean({ default: false })) }),
+  gates: [user],
+  handle: async ({ db, user, params }) => {
+    if (user.user_type === 'ghost') throw forbidden()
+    if (await ownsAlone(db, user.id)) throw soleOwner()
+    await removeUserAndAll(db, user.id, params.hard_delete === true)
+    return null
+  },
+  returns: nothing,
+  refuses: [soleOwner, forbidden],
+})

@@ -1,0 +1,28 @@
+import { pathFault } from '../../core/paths.ts'
+
+/** What somebody, or an administrator for somebody, may say of a user. */
+export interface Said {
+  readonly username?: string | undefined
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+  readonly password?: string | undefined
+  readonly bio?: string | undefined
+  readonly [other: string]: unknown
+}
+
+const isAddress = (text: string): boolean => text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text)
+
+/** What is wrong with it, by field, in the published words; an empty object for nothing. */
+export function faultsOf({ username, name, email, password, bio }: Said): Record<string, string[]> {
+  const faults: [string, string | false | undefined][] = [
+    ['email', email !== undefined && !isAddress(email) && 'is invalid'],
+    ['username', username === undefined ? undefined : pathFault(username, true)],
+    ['name', (name?.length ?? 0) > 255 && 'is too long (maximum is 255 characters)'],
+    ['password', password !== undefined && password.length < 8 && 'is too short (minimum is 8 characters)'],
+    ['password', (password?.length ?? 0) > 128 && 'is too long (maximum is 128 characters)'],
+    ['bio', (bio?.length ?? 0) > 255 && 'is too long (maximum is 255 characters)'],
+  ]
+  return Object.fromEntries(
+    faults.flatMap(([field, fault]) => (typeof fault === 'string' ? [[field, [fault]]] : [])),
+  )
+}

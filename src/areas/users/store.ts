@@ -1,0 +1,185 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../../db/client.ts'
+import type { User } from '../../db/schema.ts'
+import type { Profile } from '../../db/schema_people.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import { personOf, type Person } from '../../records/person.ts'
+
+export const ORDERS = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
+
+/** Which users a list holds. What is true leaves others out. */
+export interface Filters {
+  readonly username?: string | undefined
+  readonly search?: string | undefined
+  readonly public_email?: string | undefined
+  readonly created_after?: string | undefined
+  readonly created_before?: string | undefined
+  readonly active?: boolean | undefined
+  readonly exclude_active?: boolean | undefined
+  readonly blocked?: boolean | undefined
+  readonly humans?: boolean | undefined
+  readonly exclude_humans?: boolean | undefined
+  readonly exclude_internal?: boolean | undefined
+  readonly external?: boolean | undefined
+  readonly exclude_external?: boolean | undefined
+  readonly admins?: boolean | undefined
+  readonly without_projects?: boolean | undefined
+  readonly without_project_bots?: boolean | undefined
+}
+const FILTERS = [
+  ...(['username', 'search', 'public_email', 'created_after', 'created_before', 'active'] as const),
+  ...(['exclude_active', 'blocked', 'humans', 'exclude_humans', 'exclude_internal', 'external'] as const),
+  ...(['exclude_external', 'admins', 'without_projects', 'without_project_bots'] as const),
+] satisfies (keyof Filters)[]
+export interface ListShape {
+  readonly having: readonly (keyof Filters)[]
+  readonly order: (typeof ORDERS)[number]
+  readonly desc: boolean
+  /** Administrators find users by addresses that others do not see. */
+  readonly anyEmail: boolean
+}
+interface Values {
+  readonly username: string
+  readonly search: string
+  readonly pattern: string
+  readonly public_email: string
+  readonly created_after: string
+  readonly created_before: string
+  readonly limit: number
+  readonly offset: number
+}
+
+const condition = (
+  p: Slots<Values>,
+  anyEmail: boolean,
+): Readonly<Record<keyof Filters, RawBuilder<unknown>>> => ({
+  username: sql`lower(u.username) = lower(${p.username})`,
+  search: sql`(u.name ilike ${p.pattern} or u.username ilike ${p.pattern}
+    or lower(u.public_email) = lower(${p.search})
+    ${anyEmail ? sql`or u.id in (select e.user_id from user_emails e where lower(e.email) = lower(${p.search}))` : sql``})`,
+  public_email: sql`lower(u.public_email) = lower(${p.public_email})`,
+  created_after: sql`u.created_at > ${p.created_after}::timestamptz`,
+  created_before: sql`u.created_at < ${p.created_before}::timestamptz`,
+  active: sql`u.state = 'active' and u.user_type <> 'ghost'`,
+  exclude_active: sql`u.state <> 'active'`,
+  blocked: sql`u.state = 'blocked'`,
+  humans: sql`u.user_type = 'human'`,
+  exclude_humans: sql`u.user_type <> 'human'`,
+  exclude_internal: sql`u.user_type <> 'ghost'`,
+  external: sql`u.external`,
+  exclude_external: sql`not u.external`,
+  admins: sql`u.admin`,
+  without_projects: sql`not exists (
+    select from members m where m.user_id = u.id and m.project_id is not null)
+    and not exists (select from namespaces h join projects hp on hp.namespace_id = h.id where h.owner_id = u.id)`,
+  without_project_bots: sql`u.user_type <> 'project_bot'`,
+})
+
+const listStatement = statements<ListShape, Values, Paged<Person>>((p, shape) => {
+  const conditions = condition(p, shape.anyEmail)
+  const where = sql.join([sql`true`, ...shape.having.map((name) => conditions[name])], sql` and `)
+  const direction = shape.desc ? sql`desc` : sql`asc`
+  const order = sql`order by u.${sql.ref(shape.order)} ${direction}, u.id ${direction}`
+  return paged(
+    sql<Person>`${personOf(sql`select u.* from users u where ${where} ${order} limit ${p.limit} offset ${p.offset}`)} ${order}`,
+    sql`select from users u where ${where}`,
+  )
+})
+
+export async function list(
+  db: Db,
+  filters: Filters,
+  shape: Omit<ListShape, 'having'>,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Listed<Person>> {
+  const having = FILTERS.filter(
+    (name) => filters[name] !== undefined && filters[name] !== false && filters[name] !== '',
+  )
+  const { username = '', search = '', public_email = '' } = filters
+  const { created_after = '', created_before = '' } = filters
+  const texts = { username, search, pattern: containing(search), public_email }
+  const values = { ...texts, created_after, created_before, ...page }
+  return listed(await db.rows(listStatement({ ...shape, having }), values))
+}
+
+const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))
+export const find = (db: Db, id: number): Promise<Person | undefined> => db.one(byId, { id })
+
+/** What is null stays as it is; of the profile, what is not named. */
+export interface Changes {
+  readonly username: string | null
+  readonly name: string | null
+  readonly email: string | null
+  readonly confirmed: boolean
+  readonly admin: boolean | null
+  readonly external: boolean | null
+  readonly private_profile: boolean | null
+  readonly can_create_group: boolean | null
+  readonly projects_limit: number | null
+  /** '' takes it away. */
+  readonly note: string | null
+  readonly public_email: string | null
+  readonly profile: Profile
+}
+const updateStatement = statement(
+  (p: Slots<Omit<Changes, 'profile'> & { id: number; profile: string }>) => sql<User>`
+    update users set
+      username = coalesce(${p.username}, username), name = coalesce(${p.name}, name),
+      email = coalesce(${p.email}, email),
+      confirmed_at = case when ${p.email}::text is null or lower(${p.email}::text) = lower(email) then confirmed_at
+                          when ${p.confirmed}::boolean then now() end,
+      admin = coalesce(${p.admin}, admin), external = coalesce(${p.external}, external),
+      private_profile = coalesce(${p.private_profile}, private_profile),
+      can_create_group = coalesce(${p.can_create_group}, can_create_group),
+      projects_limit = coalesce(${p.projects_limit}, projects_limit),
+      note = nullif(coalesce(${p.note}, note), ''),
+      public_email = nullif(coalesce(${p.public_email}, public_email), ''),
+      profile = profile || ${p.profile}::jsonb, updated_at = now()
+     where id = ${p.id}
+    returning *`,
+)
+const renameNamespace = statement(
+  (p: Slots<{ id: number }>) => sql`
+    update namespaces n
+       set name = u.name, full_name = u.name, path = u.username, full_path = u.username, updated_at = now()
+      from users u
+     where u.id = ${p.id} and n.owner_id = u.id and (n.path, n.name) is distinct from (u.username, u.name)`,
+)
+const renameProjects = statement(
+  (p: Slots<{ id: number }>) => sql`
+    update projects p set full_path = n.full_path || '/' || p.path
+      from namespaces n
+     where n.owner_id = ${p.id} and p.namespace_id = n.id and p.full_path <> n.full_path || '/' || p.path`,
+)
+
+/** Changes a user; namespace and projects follow the name. Call inside a transaction. */
+export async function update(db: Db, id: number, changes: Changes): Promise<void> {
+  await db.run(updateStatement, { ...changes, id, profile: JSON.stringify(changes.profile) })
+  if (changes.username === null && changes.name === null) return
+  await db.run(renameNamespace, { id })
+  await db.run(renameProjects, { id })
+}
+
+const setStateStatement = statement(
+  (p: Slots<{ id: number; state: User['state'] }>) => sql`
+    update users set state = ${p.state}, updated_at = now() where id = ${p.id}`,
+)
+export const setState = (db: Db, id: number, state: User['state']): Promise<number> =>
+  db.run(setStateStatement, { id, state })
+
+const ownsEmail = statement(
+  (p: Slots<{ user_id: number; email: string }>) => sql<{ id: number }>`
+    select id from user_emails
+     where user_id = ${p.user_id} and lower(email) = lower(${p.email}) and confirmed_at is not null`,
+)
+export const hasEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
+  (await db.one(ownsEmail, { user_id: userId, email })) !== undefined

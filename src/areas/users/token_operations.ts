@@ -1,0 +1,131 @@
+import { Type as t } from 'typebox'
+import { administrator, signedIn } from '../../access/gates.ts'
+import { issueToken } from '../../access/token_making.ts'
+import { SCOPES, type Scope } from '../../access/tokens.ts'
+import * as tokens from '../../core/access_tokens.ts'
+import { loads, type Has } from '../../http/gate.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { notFound, refused } from '../../http/problems.ts'
+import { date, listOf, oneOf } from '../../http/schema.ts'
+import type { User } from '../../db/schema.ts'
+import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
+import { userById } from './gates.ts'
+
+const wanted = {
+  name: t.String({ minLength: 1, maxLength: 255 }),
+  description: t.Optional(t.String({ maxLength: 255 })),
+  expires_at: t.Optional(date()),
+}
+
+export const createPersonalAccessToken = operation({
+  method: 'POST',
+  path: '/users/:user_id/personal_access_tokens',
+  summary: 'Create a token for a user, shown this once; good for a year unless said',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object({ ...wanted, scopes: listOf(oneOf(SCOPES)) }),
+  gates: [userById],
+  handle: async (ctx) => {
+    const made = await issueToken(ctx, { ...ctx.params, user_id: ctx.user.id })
+    return { ...presentToken(made.row), token: made.token }
+  },
+  returns: NewAccessToken,
+})
+
+/** What a token may be made for by whoever holds nothing but a token: as published, next to nothing. */
+const OWN_SCOPES = ['k8s_proxy'] as const satisfies readonly Scope[]
+
+export const createOwnPersonalAccessToken = operation({
+  method: 'POST',
+  path: '/user/personal_access_tokens',
+  summary: 'Create a token of few rights for oneself, shown this once; good for a day unless said',
+  published: true,
+  first: [signedIn],
+  params: t.Object({ ...wanted, scopes: listOf(oneOf(OWN_SCOPES)) }),
+  gates: [],
+  handle: async (ctx) => {
+    const { actor, now, params } = ctx
+    const tomorrow = new Date(now.getTime() + 86_400_000).toISOString().slice(0, 10)
+    const expires_at = params.expires_at ?? tomorrow
+    const made = await issueToken(ctx, { ...params, expires_at, user_id: actor.id })
+    return { ...presentToken(made.row), token: made.token }
+  },
+  returns: NewAccessToken,
+})
+
+const ImpersonationToken = t.Object({ ...AccessToken.properties, impersonation: t.Boolean() })
+const present = (row: tokens.Token): ReturnType<typeof presentToken> & { impersonation: boolean } => ({
+  ...presentToken(row),
+  impersonation: row.impersonation,
+})
+
+export const listImpersonationTokens = operation({
+  method: 'GET',
+  path: '/users/:user_id/impersonation_tokens',
+  summary: 'List the tokens that let administrators act as a user',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object({ state: t.Optional(oneOf(['all', 'active', 'inactive'], { default: 'all' })) }),
+  gates: [userById],
+  handle: async ({ db, user, params, page }) => {
+    const { state } = params
+    const any = state === undefined || state === 'all' ? 'any' : state
+    const shape = { kind: 'impersonation', one: true, state: any, revoked: false, search: false } as const
+    const filters = { owner_id: user.id, revoked: false, search: '', limit: page.size, offset: page.offset }
+    const found = await tokens.list(db, shape, filters)
+    return { ...found, items: found.items.map(present) }
+  },
+  returns: pageOf(ImpersonationToken),
+})
+
+const impersonationToken = loads({
+  param: 'impersonation_token_id',
+  type: t.Integer(),
+  as: 'token',
+  says: 'an impersonation token of the user',
+  missing: () => notFound('Impersonation Token'),
+  find: ({ db, user }: Has<{ user: User }>, id) => tokens.findOf(db, 'impersonation', user.id, id),
+})
+
+export const getImpersonationToken = operation({
+  method: 'GET',
+  path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
+  summary: 'Get a token that lets administrators act as a user, without the token itself',
+  published: true,
+  first: [signedIn, administrator],
+  gates: [userById, impersonationToken],
+  handle: async ({ token }) => present(token),
+  returns: ImpersonationToken,
+})
+
+export const createImpersonationToken = operation({
+  method: 'POST',
+  path: '/users/:user_id/impersonation_tokens',
+  summary: 'Create a token that lets administrators act as a user, shown this once',
+  published: true,
+  first: [signedIn, administrator],
+  params: t.Object({ ...wanted, scopes: listOf(oneOf(SCOPES)) }),
+  gates: [userById],
+  handle: async (ctx) => {
+    const made = await issueToken(ctx, { ...ctx.params, user_id: ctx.user.id, impersonation: true })
+    return { ...present(made.row), token: made.token }
+  },
+  returns: t.Object({ ...ImpersonationToken.properties, token: t.String() }),
+})
+
+const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
+
+export const revokeImpersonationToken = operation({
+  method: 'DELETE',
+  path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
+  summary: 'Revoke a token that lets administrators act as a user',
+  published: true,
+  first: [signedIn, administrator],
+  gates: [userById, impersonationToken],
+  handle: async ({ db, token }) => {
+    if ((await tokens.revoke(db, token.id)) === 0) throw notRevoked()
+    return null
+  },
+  returns: nothing,
+  refuses: [notRevoked],
+})
