@@ -112,7 +112,6 @@ export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
 export const projectOwner = inProject('owner')
 export const groupPlanner = inGroup('planner')
-export const projectOwner = inProject('owner')
 export const groupReporter = inGroup('reporter')
 export const groupOwner = inGroup('owner')
 

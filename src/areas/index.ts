@@ -21,6 +21,7 @@ import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projectLabels from './project_labels/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import { resourceEventOperations } from './resource_events/operations.ts'
@@ -60,7 +61,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   todos: todoOperations,
   application_settings: applicationSettings,
   projects,
-  application_settings: applicationSettings,
+  project_labels: projectLabels,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
