@@ -21,6 +21,7 @@ import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projectLabels from './project_labels/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as snippets from './snippets/operations.ts'
@@ -61,6 +62,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   todos: todoOperations,
   application_settings: applicationSettings,
   projects,
+  project_labels: projectLabels,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,

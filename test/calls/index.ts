@@ -7,6 +7,7 @@ import { issues } from './issues.ts'
 import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
+import { projectLabels } from './project_labels.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 import { snippets } from './snippets.ts'
@@ -23,6 +24,17 @@ const ALL: readonly Calls[] = [
   projects,
   repositories,
   snippets,
+  firstAreas,
+  groups,
+  projects,
+  projectLabels,
+  repositories,
+  people,
+  planning,
+  issues,
+  events,
+  mergeRequests,
+  conversation,
 ]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
