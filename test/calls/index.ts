@@ -21,20 +21,10 @@ const ALL: readonly Calls[] = [
   mergeRequests,
   people,
   planning,
+  projectLabels,
   projects,
   repositories,
   snippets,
-  firstAreas,
-  groups,
-  projects,
-  projectLabels,
-  repositories,
-  people,
-  planning,
-  issues,
-  events,
-  mergeRequests,
-  conversation,
 ]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
