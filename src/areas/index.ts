@@ -2,6 +2,7 @@ import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import { reactionOperations } from './award_emoji/operations.ts'
+import * as badges from './badges/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -60,6 +61,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   issues,
   resource_events: resourceEventOperations,
   todos: todoOperations,
+  badges,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

@@ -1,3 +1,4 @@
+import { badges } from './badges.ts'
 import { CALLERS, type Calls } from './calls.ts'
 import { conversation } from './conversation.ts'
 import { events } from './events.ts'
@@ -26,6 +27,7 @@ const ALL: readonly Calls[] = [
   repositories,
   snippets,
 ]
+const ALL: readonly Calls[] = [firstAreas, badges, groups, repositories, people, planning]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
