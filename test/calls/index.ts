@@ -1,5 +1,5 @@
-import { badges } from './badges.ts'
 import { CALLERS, type Calls } from './calls.ts'
+import { badges } from './badges.ts'
 import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
@@ -14,6 +14,7 @@ import { repositories } from './repositories.ts'
 import { snippets } from './snippets.ts'
 
 const ALL: readonly Calls[] = [
+  badges,
   conversation,
   events,
   firstAreas,
@@ -27,7 +28,6 @@ const ALL: readonly Calls[] = [
   repositories,
   snippets,
 ]
-const ALL: readonly Calls[] = [firstAreas, badges, groups, repositories, people, planning]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
