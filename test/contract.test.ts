@@ -22,6 +22,7 @@ const SERVED = new Set([
   'commits',
   'submodules',
   'milestones',
+  'iterations',
   'discussions',
 ])
 

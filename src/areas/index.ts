@@ -12,6 +12,7 @@ import { discussionOperations, noteOperations } from './discussions/operations.t
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as iterations from './iterations/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
@@ -54,6 +55,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   personal_access_tokens: personalAccessTokens,
   users,
   milestones,
+  iterations,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */
