@@ -23,6 +23,7 @@ const SERVED = new Set([
   'submodules',
   'milestones',
   'iterations',
+  'award_emoji',
   'discussions',
 ])
 

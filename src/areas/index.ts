@@ -1,6 +1,7 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
+import { reactionOperations } from './award_emoji/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -13,16 +14,21 @@ import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as iterations from './iterations/operations.ts'
+import * as mergeRequests from './merge_requests/operations.ts'
+import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
+import { todoOperations } from './todos/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
@@ -42,6 +48,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  award_emoji: reactionOperations,
   discussions: discussionOperations,
   notes: noteOperations,
   namespaces,
@@ -49,10 +56,16 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   plan_limits: planLimits,
   group_labels: groupLabels,
   groups,
+  issues,
+  resource_events: resourceEventOperations,
+  todos: todoOperations,
+  application_settings: applicationSettings,
+  projects,
   application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  merge_requests: mergeRequests,
   users,
   milestones,
   iterations,

@@ -22,6 +22,8 @@ const HEADS = 'refs/heads/'
 /** Commits that are looked through for the one that merged a branch, and named in a note. */
 const SEARCHED = 1_000
 const NAMED = 50
+/** Commits that a merge request is found by. */
+const REMEMBERED = 5_000
 
 interface Tools extends Pick<Instance, 'db' | 'git'> {
   /** Who moves branches. */
@@ -100,9 +102,10 @@ export async function compareBranches(
   const base = await repository.mergeBase(start, head)
   const [before, after] = await Promise.all([repository.commit(base ?? start), repository.commit(head)])
   if (before === undefined || after === undefined) return undefined
-  const [patch, merged] = await Promise.all([
+  const [patch, merged, commits] = await Promise.all([
     repository.patch(before.tree, after.tree),
     base === head ? undefined : repository.mergeTrees(start, head, true),
+    repository.log({ from: [head], exclude: [start], skip: 0, limit: REMEMBERED }),
   ])
   const conflicts = merged !== undefined && 'fault' in merged && merged.fault === 'conflict'
   return {
@@ -111,6 +114,7 @@ export async function compareBranches(
     head_sha: head,
     changes_count: patch.complete ? String(patch.files.length) : `${patch.files.length}+`,
     status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
+    commits,
   }
 }
 

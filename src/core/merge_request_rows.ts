@@ -48,6 +48,8 @@ export interface Compared {
   readonly head_sha: string
   readonly changes_count: string
   readonly status: MergeStatus
+  /** What is in its source branch and not in its target, the newest. */
+  readonly commits: readonly string[]
 }
 
 const compared = statement(
@@ -60,6 +62,9 @@ const compared = statement(
       select ${p.id}, ${p.base_sha}, ${p.start_sha}, ${p.head_sha}, ${p.changes_count}
        where not exists (select from last where base_sha = ${p.base_sha} and head_sha = ${p.head_sha})
       returning id
+    ), brought as (
+      insert into merge_request_commits (merge_request_id, sha)
+      select ${p.id}, unnest(${p.commits}::text[]) on conflict do nothing
     )
     update merge_requests m
        set head_sha = ${p.head_sha}, merge_status = ${p.status},
