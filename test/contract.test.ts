@@ -23,6 +23,7 @@ const SERVED = new Set([
   'commits',
   'submodules',
   'milestones',
+  'iterations',
   'award_emoji',
   'discussions',
 ])

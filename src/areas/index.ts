@@ -14,6 +14,7 @@ import { discussionOperations, noteOperations } from './discussions/operations.t
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as iterations from './iterations/operations.ts'
 import * as mergeRequests from './merge_requests/operations.ts'
 import * as issues from './issues/operations.ts'
 import * as metadata from './metadata/operations.ts'
@@ -72,6 +73,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   snippets,
   users,
   milestones,
+  iterations,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */
