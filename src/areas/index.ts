@@ -11,6 +11,7 @@ import * as compare from './compare/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
@@ -46,6 +47,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   groups,
   application_settings: applicationSettings,
   user,
+  members,
   metadata,
   personal_access_tokens: personalAccessTokens,
   users,
