@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as accessTokens from './access_tokens/operations.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import * as blobs from './blobs/operations.ts'
@@ -48,6 +49,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   application_settings: applicationSettings,
   user,
   members,
+  access_tokens: accessTokens,
   metadata,
   personal_access_tokens: personalAccessTokens,
   users,
