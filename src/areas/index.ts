@@ -1,4 +1,5 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as accessTokens from './access_tokens/operations.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import { reactionOperations } from './award_emoji/operations.ts'
@@ -17,6 +18,7 @@ import * as groups from './groups/operations.ts'
 import * as iterations from './iterations/operations.ts'
 import * as mergeRequests from './merge_requests/operations.ts'
 import * as issues from './issues/operations.ts'
+import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
@@ -67,6 +69,8 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   projects,
   project_labels: projectLabels,
   user,
+  members,
+  access_tokens: accessTokens,
   metadata,
   personal_access_tokens: personalAccessTokens,
   merge_requests: mergeRequests,

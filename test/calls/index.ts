@@ -1,3 +1,4 @@
+import { accessTokens } from './access_tokens.ts'
 import { CALLERS, type Calls } from './calls.ts'
 import { badges } from './badges.ts'
 import { conversation } from './conversation.ts'
@@ -6,6 +7,7 @@ import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
 import { issues } from './issues.ts'
 import { mergeRequests } from './merge_requests.ts'
+import { members } from './members.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { projectLabels } from './project_labels.ts'
@@ -28,6 +30,7 @@ const ALL: readonly Calls[] = [
   repositories,
   snippets,
 ]
+const ALL: readonly Calls[] = [accessTokens, firstAreas, members, people, repositories]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
