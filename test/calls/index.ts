@@ -1,13 +1,13 @@
-import { accessTokens } from './access_tokens.ts'
 import { CALLERS, type Calls } from './calls.ts'
+import { accessTokens } from './access_tokens.ts'
 import { badges } from './badges.ts'
 import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
 import { issues } from './issues.ts'
-import { mergeRequests } from './merge_requests.ts'
 import { members } from './members.ts'
+import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { projectLabels } from './project_labels.ts'
@@ -16,12 +16,14 @@ import { repositories } from './repositories.ts'
 import { snippets } from './snippets.ts'
 
 const ALL: readonly Calls[] = [
+  accessTokens,
   badges,
   conversation,
   events,
   firstAreas,
   groups,
   issues,
+  members,
   mergeRequests,
   people,
   planning,
@@ -30,7 +32,6 @@ const ALL: readonly Calls[] = [
   repositories,
   snippets,
 ]
-const ALL: readonly Calls[] = [accessTokens, firstAreas, members, people, repositories]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
