@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
+import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
 import { addServe } from './cli/serve.ts'
@@ -38,7 +39,8 @@ async function buildProgram(): Promise<Command> {
     .helpOption('-h, --help', 'show this')
     .showHelpAfterError('See guildhall --help.')
     .addHelpText('after', afterword())
-  for (const add of [addServe, addMigrate, addPeople, addThings, addSwitches, addDemo]) add(program)
+  for (const add of [addServe, addMigrate, addPeople, addInvitations, addThings, addSwitches, addDemo])
+    add(program)
   return program
 }
 

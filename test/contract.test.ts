@@ -17,6 +17,7 @@ const SERVED = new Set([
   'groups',
   'namespaces',
   'group_labels',
+  'invitations',
   'plan_limits',
   'project_aliases',
   'commits',

@@ -12,6 +12,7 @@ import * as compare from './compare/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as invitations from './invitations/operations.ts'
 import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
@@ -49,6 +50,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   application_settings: applicationSettings,
   user,
   members,
+  invitations,
   access_tokens: accessTokens,
   metadata,
   personal_access_tokens: personalAccessTokens,

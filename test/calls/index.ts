@@ -1,11 +1,12 @@
 import { accessTokens } from './access_tokens.ts'
 import { CALLERS, type Calls } from './calls.ts'
 import { firstAreas } from './first_areas.ts'
+import { invitations } from './invitations.ts'
 import { members } from './members.ts'
 import { people } from './people.ts'
 import { repositories } from './repositories.ts'
 
-const ALL: readonly Calls[] = [accessTokens, firstAreas, members, people, repositories]
+const ALL: readonly Calls[] = [accessTokens, firstAreas, invitations, members, people, repositories]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
