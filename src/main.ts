@@ -5,6 +5,7 @@ import { addDemo } from './cli/demo.ts'
 import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
+import { addPlanning } from './cli/planning.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
@@ -39,7 +40,16 @@ async function buildProgram(): Promise<Command> {
     .helpOption('-h, --help', 'show this')
     .showHelpAfterError('See guildhall --help.')
     .addHelpText('after', afterword())
-  for (const add of [addServe, addMigrate, addPeople, addInvitations, addThings, addSwitches, addDemo])
+  for (const add of [
+    addServe,
+    addMigrate,
+    addPeople,
+    addInvitations,
+    addThings,
+    addPlanning,
+    addSwitches,
+    addDemo,
+  ])
     add(program)
   return program
 }

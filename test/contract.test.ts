@@ -15,6 +15,7 @@ interface Row {
 /** The areas that are served so far; an area is served whole or not at all. */
 const SERVED = new Set([
   'groups',
+  'badges',
   'namespaces',
   'group_labels',
   'invitations',
@@ -22,6 +23,10 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
+  'iterations',
+  'award_emoji',
+  'discussions',
 ])
 
 const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')

@@ -23,7 +23,7 @@ interface Person {
 export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
   readonly project: { readonly id: number }
   readonly repository: Repository
-  readonly actor: Person
+  readonly actor: Person & { readonly id: number }
   readonly now: Date
   readonly stillMatches: () => Promise<void>
 }

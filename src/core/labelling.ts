@@ -61,14 +61,14 @@ const link = statement(
       returning k.label_id
     ), fresh as (
       insert into label_links (label_id, noteable_id)
-      select l.id, ${p.noteable_id} from labels l where l.id = any(${p.add}::bigint[]) order by l.id
+      select l.id, ${p.noteable_id}::bigint from labels l where l.id = any(${p.add}::bigint[]) order by l.id
           on conflict do nothing
       returning label_id
     )
     insert into resource_label_events (noteable_id, user_id, label_id, action)
-    select ${p.noteable_id}, ${p.user_id}::bigint, label_id, 'add' from fresh
+    select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'add' from fresh
     union all
-    select ${p.noteable_id}, ${p.user_id}::bigint, label_id, 'remove' from gone`,
+    select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'remove' from gone`,
 )
 
 /** As a label may be named: without blanks around, once, and nothing that no label can be called. */
@@ -93,6 +93,7 @@ export async function findLabels(
  * holds the record's row. Says whether anything changed.
  */
 export async function changeLabels(db: Db, labelled: Labelled, change: LabelChange): Promise<boolean> {
+  if (change.set === undefined && change.add === undefined && change.remove === undefined) return false
   const { noteable_id, user_id, project_id, line, creates } = labelled
   const wanted = titlesOf([...(change.set ?? []), ...(change.add ?? [])])
   const unwanted = titlesOf(change.remove)

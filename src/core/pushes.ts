@@ -4,13 +4,17 @@ import { pointHead } from '../git/refs/head.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
+import { followBranches } from './merge_request_moves.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
 import { maintainRepository } from './repositories.ts'
 
 const HEADS = 'refs/heads/'
 
-type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
+/** `actor` is who moves what moves. */
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> & {
+  readonly actor?: { readonly id: number } | null
+}
 interface Place {
   readonly id: number
 }
@@ -73,6 +77,8 @@ async function refsMoved(
     default_branch: defaultBranch ?? null,
     born,
   })
+  const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
+  if (branches.length > 0) await followBranches(tools, project, branches)
   if (tools.git.isDue(repositoryPath(project.id))) {
     const payload = { project_id: project.id }
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
@@ -125,5 +131,6 @@ export async function reconcile(
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
   await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null, born: true })
+  await followBranches(tools, project, undefined)
   return true
 }

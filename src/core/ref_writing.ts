@@ -5,6 +5,7 @@ import { movingRefs } from './pushes.ts'
 
 /** What refs are moved with: the context of an operation that has a repository. */
 interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
+  readonly actor?: { readonly id: number } | null
   readonly project: { readonly id: number }
   readonly repository: Repository
   readonly stillMatches: () => Promise<void>

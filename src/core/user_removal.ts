@@ -53,7 +53,6 @@ const WRITTEN = [
   ['snippets', 'author_id'],
   ['epics', 'author_id'],
   ['notes', 'author_id'],
-  ['commit_notes', 'author_id'],
   ['resource_label_events', 'user_id'],
   ['resource_state_events', 'user_id'],
   ['resource_milestone_events', 'user_id'],
@@ -61,7 +60,7 @@ const WRITTEN = [
   ['resource_iteration_events', 'user_id'],
 ] as const
 /** What of it goes with a user who is removed with everything: the rest are traces of it in the records of others. */
-const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes', 'commit_notes'])
+const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes'])
 
 type Ids = { readonly id: number; readonly ghost_id: number }
 const column = (table: string, name: string): RawBuilder<unknown> => sql.ref(`${table}.${name}`)

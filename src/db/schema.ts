@@ -4,7 +4,6 @@ import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
-  CommitNoteTable,
   CommitStatusTable,
   PipelineTable,
   ProjectCounterTable,
@@ -39,6 +38,8 @@ export interface Database {
   merge_request_assignees: planning.MergeRequestAssigneeTable
   merge_request_reviewers: planning.MergeRequestReviewerTable
   merge_request_diffs: planning.MergeRequestDiffTable
+  merge_request_merges: planning.MergeRequestMergeTable
+  merge_request_approvals: planning.MergeRequestApprovalTable
   snippets: planning.SnippetTable
   snippet_files: planning.SnippetFileTable
   epics: planning.EpicTable
@@ -65,7 +66,6 @@ export interface Database {
   project_counters: ProjectCounterTable
   pipelines: PipelineTable
   commit_statuses: CommitStatusTable
-  commit_notes: CommitNoteTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
 }

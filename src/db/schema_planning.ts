@@ -58,6 +58,12 @@ export interface MergeRequestTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
+  head_sha: string | null
+  merge_status: Generated<'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'broken'>
+  /** As the title says. */
+  draft: ColumnType<boolean, never, never>
   merge_commit_sha: string | null
   squash_commit_sha: string | null
   merged_at: Date | null
@@ -83,6 +89,22 @@ export interface MergeRequestDiffTable {
   base_sha: string
   start_sha: string
   head_sha: string
+  changes_count: Generated<string>
+  created_at: Time
+}
+
+export interface MergeRequestMergeTable {
+  merge_request_id: number
+  commit_sha: string
+  merge_commit_sha: string | null
+  squash_commit_sha: string | null
+  user_id: number | null
+  created_at: Time
+}
+
+export interface MergeRequestApprovalTable {
+  merge_request_id: number
+  user_id: number
   created_at: Time
 }
 
@@ -133,6 +155,9 @@ export interface DiscussionTable {
   key: string
   noteable_id: number
   individual_note: boolean
+  internal: Generated<boolean>
+  mentions_project_id: number | null
+  mentions_code: Generated<boolean>
   created_at: Time
 }
 
@@ -146,7 +171,8 @@ export interface NoteTable extends Times {
   internal: Generated<boolean>
   system_action: string | null
   mentions_project_id: number | null
-  position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  mentions_code: Generated<boolean>
+  diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null
   resolved_by_id: number | null
@@ -189,6 +215,7 @@ export interface IterationCadenceTable extends Times {
   start_date: string | null
   duration_in_weeks: number | null
   iterations_in_advance: number | null
+  rolled_over_on: string | null
 }
 
 export interface IterationTable extends Times {
@@ -268,5 +295,6 @@ export type Snippet = Selectable<SnippetTable>
 export type Epic = Selectable<EpicTable>
 export type Milestone = Selectable<MilestoneTable>
 export type Iteration = Selectable<IterationTable>
+export type Discussion = Selectable<DiscussionTable>
 export type Note = Selectable<NoteTable>
 export type AwardEmoji = Selectable<AwardEmojiTable>

@@ -54,19 +54,7 @@ export interface CommitStatusTable extends Times {
   finished_at: Date | null
 }
 
-export interface CommitNoteTable extends Times {
-  id: Id
-  project_id: number
-  author_id: number | null
-  sha: string
-  note: string
-  path: string | null
-  line: number | null
-  line_type: 'new' | 'old' | null
-}
-
 export type ProtectedBranch = Selectable<ProtectedBranchTable>
 export type ProtectedBranchLevel = Selectable<ProtectedBranchLevelTable>
 export type Pipeline = Selectable<PipelineTable>
 export type CommitStatus = Selectable<CommitStatusTable>
-export type CommitNote = Selectable<CommitNoteTable>

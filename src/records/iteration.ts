@@ -1,12 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
+import type { Iteration as IterationRow } from '../db/schema_planning.ts'
 import { date, nullable, timestamp } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 
 export const Iteration = t.Object({
   id: t.Integer(),
   iid: t.Integer(),
-  sequence: t.Integer(),
+  sequence: t.Integer({ description: 'Its place in its cadence' }),
   group_id: t.Integer(),
   title: nullable(t.String()),
   description: nullable(t.String()),
@@ -18,30 +19,26 @@ export const Iteration = t.Object({
   web_url: t.String(),
 })
 
-/** The columns that `iterationJson` selects. */
-export interface IterationShown {
-  readonly id: number
-  readonly iid: number
-  readonly sequence: number
-  readonly group_id: number
-  readonly title: string | null
-  readonly description: string | null
-  readonly state: number
+/** An iteration with what is shown around it; moments may still be text, as JSON has them. */
+export type IterationShown = Omit<IterationRow, 'created_at' | 'updated_at'> & {
   readonly created_at: Date | string
   readonly updated_at: Date | string
-  readonly start_date: string
-  readonly due_date: string
+  readonly state: number
   /** Of the group. */
   readonly full_path: string
 }
 
+/** The iterations that `chosen` selects, in no order, with all that is shown of them. Their dates say their state. */
+export const shownIterations = (chosen: RawBuilder<unknown>): RawBuilder<IterationShown> => sql`
+  select t.*, case when t.start_date > today() then 1 when t.due_date < today() then 3 else 2 end as state,
+         (select tg.full_path from namespaces tg where tg.id = t.group_id) as full_path
+    from (${chosen}) t`
+
 /** The iteration with this id as one JSON value; null when there is none. */
 export const iterationJson = (id: RawBuilder<unknown>): RawBuilder<IterationShown | null> => sql`(
-  select to_jsonb(t) || jsonb_build_object(
-           'state', case when t.start_date > today() then 1 when t.due_date < today() then 3 else 2 end,
-           'full_path', tg.full_path)
-    from iterations t join namespaces tg on tg.id = t.group_id where t.id = ${id})`
+  select to_json(r) from (${shownIterations(sql`select * from iterations where id = ${id}`)}) r)`
 
+/** What the world sees of an iteration, by itself and inside issues. */
 export const presentIteration = (
   row: IterationShown,
   { config }: Pick<Instance, 'config'>,

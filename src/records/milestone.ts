@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
-import { date, nullable, timestamp } from '../http/schema.ts'
+import type { Milestone as MilestoneRow } from '../db/schema_planning.ts'
+import { date, nullable, oneOf, timestamp } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 
 /** A milestone of a project, or of a group, which bears `group_id` in place of `project_id`. */
@@ -11,40 +12,39 @@ export const Milestone = t.Object({
   group_id: t.Optional(t.Integer()),
   title: t.String(),
   description: nullable(t.String()),
-  state: t.String(),
+  state: oneOf(['active', 'closed']),
   created_at: timestamp(),
   updated_at: timestamp(),
   due_date: nullable(date()),
   start_date: nullable(date()),
-  expired: t.Boolean(),
+  expired: t.Boolean({ description: 'Whether its due date is past, in UTC' }),
   web_url: t.String(),
 })
 
-/** The columns that `milestoneJson` selects. */
-export interface MilestoneShown {
-  readonly id: number
-  readonly iid: number
-  readonly project_id: number | null
-  readonly group_id: number | null
-  readonly title: string
-  readonly description: string | null
-  readonly state: string
+/** A milestone with what is shown around it; moments may still be text, as JSON has them. */
+export type MilestoneShown = Omit<MilestoneRow, 'created_at' | 'updated_at'> & {
   readonly created_at: Date | string
   readonly updated_at: Date | string
-  readonly due_date: string | null
-  readonly start_date: string | null
   readonly expired: boolean
   /** Of the project or the group. */
   readonly full_path: string
 }
 
+/** What `shown` columns a milestone `m` has beside its own. */
+const around = sql`
+  coalesce(m.due_date < today(), false) as expired,
+  coalesce((select mp.full_path from projects mp where mp.id = m.project_id),
+           (select mg.full_path from namespaces mg where mg.id = m.group_id)) as full_path`
+
+/** The milestones that `chosen` selects, in no order, with all that is shown of them: one part of a statement. */
+export const shownMilestones = (chosen: RawBuilder<unknown>): RawBuilder<MilestoneShown> =>
+  sql`select m.*, ${around} from (${chosen}) m`
+
 /** The milestone with this id as one JSON value; null when there is none. */
 export const milestoneJson = (id: RawBuilder<unknown>): RawBuilder<MilestoneShown | null> => sql`(
-  select to_jsonb(m) || jsonb_build_object(
-           'expired', coalesce(m.due_date < today(), false), 'full_path', coalesce(mp.full_path, mg.full_path))
-    from milestones m left join projects mp on mp.id = m.project_id left join namespaces mg on mg.id = m.group_id
-   where m.id = ${id})`
+  select to_json(r) from (${shownMilestones(sql`select * from milestones where id = ${id}`)}) r)`
 
+/** What the world sees of a milestone, by itself and inside issues and merge requests. */
 export const presentMilestone = (
   row: MilestoneShown,
   { config }: Pick<Instance, 'config'>,

@@ -7,7 +7,7 @@ import type { Author } from './user.ts'
 
 // What issues, merge requests and epics show in the same way.
 
-export const LabelDetails = t.Object({
+const LabelDetails = t.Object({
   id: t.Integer(),
   name: t.String(),
   color: t.String(),

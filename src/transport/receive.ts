@@ -85,7 +85,7 @@ async function settle(push: Push): Promise<Outcome> {
   try {
     const fault = await check(push, quarantine, judged)
     if (fault !== undefined) return fault
-    const verdicts = await movingRefs(instance, entry.project, isEmpty, () =>
+    const verdicts = await movingRefs({ ...instance, actor: entry.actor }, entry.project, isEmpty, () =>
       move(push, quarantine, { judged, isEmpty }),
     )
     return { words: '', unpack: 'ok', verdicts }

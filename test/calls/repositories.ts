@@ -168,7 +168,7 @@ export const repositories: Calls = {
     await restore(stand)
     const { id } = scene.project
     await world.make.sql(`
-      delete from commit_notes where project_id = ${id};
+      delete from noteable_commits where project_id = ${id};
       delete from commit_statuses where project_id = ${id};
       delete from pipelines where project_id = ${id};
       delete from protected_branches where project_id = ${id};

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
-import type { CommitNote } from '../../db/schema_repositories.ts'
+import type { Note } from '../../db/schema_planning.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 
@@ -13,16 +13,29 @@ export const CommitComment = t.Object({
   created_at: timestamp(),
 })
 
-export type NoteWithAuthor = CommitNote & { readonly author: Author | null }
+export type NoteWithAuthor = Pick<Note, 'id' | 'body' | 'diff_position' | 'created_at'> & {
+  readonly author: Author | null
+}
+
+/** What the position of a note on a line says. */
+interface OnLine {
+  readonly new_path: string | null
+  readonly old_line?: number | null
+  readonly new_line?: number | null
+}
 
 export const present = (
   row: NoteWithAuthor,
   site: Pick<Instance, 'config'>,
-): Static<typeof CommitComment> => ({
-  note: row.note,
-  path: row.path,
-  line: row.line,
-  line_type: row.line_type,
-  author: row.author && presentUser(row.author, site),
-  created_at: row.created_at.toISOString(),
-})
+): Static<typeof CommitComment> => {
+  const at = row.diff_position as OnLine | null
+  const line = at?.new_line ?? at?.old_line ?? null
+  return {
+    note: row.body,
+    path: at?.new_path ?? null,
+    line,
+    line_type: line === null ? null : typeof at?.new_line === 'number' ? 'new' : 'old',
+    author: row.author && presentUser(row.author, site),
+    created_at: row.created_at.toISOString(),
+  }
+}

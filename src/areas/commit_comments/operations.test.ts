@@ -6,7 +6,6 @@ import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import type { RoleName } from '../../core/roles.ts'
 import type { Project } from '../../db/schema.ts'
-import { changesLine } from './rules.ts'
 
 let history: SmallHistory
 let author: Someone
@@ -124,13 +123,4 @@ test('whoever reads the code comments on it', async () => {
   }
   const outside = await world().call('POST', path('main', hidden), { as: author, body: { note: 'x' } })
   assert.deepEqual([outside.status, outside.body], [404, { message: '404 Project Not Found' }])
-})
-
-test('lines are counted through hunks', () => {
-  const diff =
-    '@@ -1,3 +1,4 @@\n a\n-b\n+B\n+B2\n c\n@@ -10 +11,2 @@ f()\n-x\n+y\n+z\n\\ No newline at end of file\n'
-  const lines = (side: 'new' | 'old'): number[] =>
-    Array.from({ length: 15 }, (_, i) => i).filter((line) => changesLine(diff, line, side))
-  assert.deepEqual(lines('new'), [2, 3, 11, 12])
-  assert.deepEqual(lines('old'), [2, 10])
 })

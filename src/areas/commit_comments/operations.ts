@@ -1,13 +1,16 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
 import { patchOf } from '../../records/patch.ts'
+import { standsAt, type Side } from '../../core/diff_lines.ts'
+import { commitNoteable } from '../../core/note_reading.ts'
+import { insertThread, withRow } from '../../core/notes.ts'
 import type { Commit } from '../../git/objects/commit.ts'
+import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { badParams, refused } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitComment, present } from './entity.ts'
-import { changesLine, type Side } from './rules.ts'
 import * as comments from './store.ts'
 
 export const listCommitComments = operation({
@@ -18,9 +21,11 @@ export const listCommitComments = operation({
   first: code,
   gates: [commit],
   handle: async (ctx) => {
-    const { db, project, commit, page } = ctx
-    const values = { project_id: project.id, sha: commit.id, limit: page.size, offset: page.offset }
-    const { items, total } = await comments.listComments(db, values)
+    const { db, actor, project, commit, page } = ctx
+    const noteable_id = await commitNoteable(db, project.id, commit.id)
+    const values = { noteable_id, limit: page.size, offset: page.offset }
+    const reader = { viewer: actor, role: project.role }
+    const { items, total } = await comments.listComments(db, reader, values)
     return { items: items.map((row) => present(row, ctx)), total }
   },
   returns: pageOf(CommitComment),
@@ -52,17 +57,35 @@ export const createCommitComment = operation({
     if (path !== '' && line === undefined) throw badParams(['line is missing'])
     if (note.trim() === '') throw blank()
     if (note.length > LONGEST) throw tooLong()
-    const at = { path, line: line ?? 0, side: params.line_type ?? 'new' }
-    const placed = path !== '' && (await isChanged(repository, commit, at))
-    const row = await comments.insertComment(db, {
+    const position =
+      path === ''
+        ? null
+        : await placeOf(repository, commit, { path, line: line ?? 0, side: params.line_type ?? 'new' })
+    const about = await withRow(db, {
+      id: 0,
+      kind: 'commit',
+      iid: null,
       project_id: project.id,
-      author_id: actor.id,
+      group_id: null,
+      author_id: null,
+      locked: false,
+      confidential: false,
       sha: commit.id,
-      note,
-      path: placed ? at.path : null,
-      line: placed ? at.line : null,
-      line_type: placed ? at.side : null,
     })
+    const { id } = await insertThread(
+      db,
+      about,
+      {
+        author_id: actor.id,
+        body: note,
+        created_at: null,
+        type: position && 'DiffNote',
+        position,
+        commit_id: null,
+      },
+      { individual: position === null, internal: false },
+    )
+    const row = await comments.readComment(db, id)
     if (row === undefined) throw new Error('a comment was not written')
     return present(row, ctx)
   },
@@ -71,12 +94,24 @@ export const createCommitComment = operation({
 })
 
 /** A comment stands on a line that the commit adds or removes; any other is a comment on the whole commit, as published. */
-async function isChanged(
+async function placeOf(
   repository: Repository,
   commit: Commit,
   at: { path: string; line: number; side: Side },
-): Promise<boolean> {
+): Promise<object | null> {
   const { files } = await patchOf(repository, commit)
   const file = files.find(({ newPath }) => newPath === at.path)
-  return file !== undefined && changesLine(file.diff, at.line, at.side)
+  if (file === undefined || standsAt(file.diff, at.line, at.side) === undefined) return null
+  const base = commit.parents[0] ?? emptyTree
+  return {
+    base_sha: base,
+    start_sha: base,
+    head_sha: commit.id,
+    position_type: 'text',
+    old_path: file.oldPath,
+    new_path: file.newPath,
+    old_line: at.side === 'old' ? at.line : null,
+    new_line: at.side === 'new' ? at.line : null,
+    line_range: null,
+  }
 }

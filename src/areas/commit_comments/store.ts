@@ -1,43 +1,50 @@
 import { sql } from 'kysely'
-import { authorJson } from '../../records/user.ts'
+import {
+  seesThread,
+  sightOf,
+  sightValues,
+  type Reader,
+  type Sight,
+  type SightValues,
+} from '../../core/conversation.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statement, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { authorJson } from '../../records/user.ts'
 import type { NoteWithAuthor } from './entity.ts'
 
 interface Page {
-  readonly project_id: number
-  readonly sha: string
+  readonly noteable_id: number
   readonly limit: number
   readonly offset: number
 }
 
-const list = statement<Page, Paged<NoteWithAuthor>>((p) => {
-  const matches = sql`select n.* from commit_notes n where n.project_id = ${p.project_id} and n.sha = ${p.sha}`
+const columns = sql`n.id, n.body, n.diff_position, n.created_at, ${authorJson(sql`n.author_id`)} as author`
+
+const list = statements<Sight, SightValues & Page, Paged<NoteWithAuthor>>((p, sight) => {
+  const matches = sql`
+    select n.* from notes n
+     where n.noteable_id = ${p.noteable_id} and n.system_action is null and ${seesThread(p, sight, 'n')}`
+  const order = sql`order by n.created_at, n.id`
   return paged(
     sql<NoteWithAuthor>`
-      select n.*, ${authorJson(sql`n.author_id`)} as author
-        from (${matches} order by n.id limit ${p.limit} offset ${p.offset}) n order by n.id`,
+      select ${columns} from (${matches} ${order} limit ${p.limit} offset ${p.offset}) n ${order}`,
     matches,
   )
 })
-export const listComments = async (db: Db, page: Page): Promise<Listed<NoteWithAuthor>> =>
-  listed(await db.rows(list, page))
 
-interface NewComment {
-  readonly project_id: number
-  readonly author_id: number
-  readonly sha: string
-  readonly note: string
-  readonly path: string | null
-  readonly line: number | null
-  readonly line_type: string | null
-}
+/** The comments on a commit, those in threads too, oldest first. */
+export const listComments = async (db: Db, reader: Reader, page: Page): Promise<Listed<NoteWithAuthor>> =>
+  listed(await db.rows(list(sightOf(reader)), { ...sightValues(reader), ...page }))
 
-const insert = statement(
-  (p: Slots<NewComment>) => sql<NoteWithAuthor>`
-    insert into commit_notes (project_id, author_id, sha, note, path, line, line_type)
-    values (${p.project_id}, ${p.author_id}, ${p.sha}, ${p.note}, ${p.path}, ${p.line}, ${p.line_type})
-    returning *, ${authorJson(sql`author_id`)} as author`,
+const one = statement(
+  (p: Slots<{ id: number }>) => sql<NoteWithAuthor>`select ${columns} from notes n where n.id = ${p.id}`,
 )
-export const insertComment = (db: Db, comment: NewComment): Promise<NoteWithAuthor | undefined> =>
-  db.one(insert, comment)
+export const readComment = (db: Db, id: number): Promise<NoteWithAuthor | undefined> => db.one(one, { id })

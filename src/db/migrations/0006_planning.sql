@@ -36,7 +36,10 @@ create table milestones (
 create unique index milestones_project_title_key on milestones (project_id, title) where project_id is not null;
 create unique index milestones_group_title_key on milestones (group_id, title) where group_id is not null;
 create index milestones_project_due_date on milestones (project_id, due_date, id desc);
+create index milestones_project_state_due_date on milestones (project_id, state, due_date, id desc);
 create index milestones_group_due_date on milestones (group_id, due_date, id desc);
+create index milestones_group_state_due_date on milestones (group_id, state, due_date, id desc);
+create index milestones_title on milestones (title);
 
 create table iteration_cadences (
   id bigint generated always as identity primary key,
@@ -47,12 +50,15 @@ create table iteration_cadences (
   active boolean not null default true,
   roll_over boolean not null default false,
   start_date date,
-  duration_in_weeks integer,
-  iterations_in_advance integer,
+  duration_in_weeks integer check (duration_in_weeks > 0),
+  iterations_in_advance integer check (iterations_in_advance > 0),
+  -- The day up to which issues were rolled over.
+  rolled_over_on date,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  check (not automatic or num_nulls(start_date, duration_in_weeks, iterations_in_advance) = 0),
+  constraint iteration_cadences_title_key unique (group_id, title)
 );
-create index iteration_cadences_group on iteration_cadences (group_id);
 -- An iteration has no state of its own: its dates say it.
 create table iterations (
   id bigint generated always as identity primary key,
@@ -69,6 +75,8 @@ create table iterations (
   unique (group_id, iid),
   unique (iterations_cadence_id, sequence)
 );
+create index iterations_group_due_date on iterations (group_id, due_date, title, id);
+create index iterations_cadence_due_date on iterations (iterations_cadence_id, due_date);
 
 create table epics (
   id bigint primary key,
@@ -247,6 +255,11 @@ create table discussions (
   key text not null unique check (key ~ '^[0-9a-f]{40}$'),
   noteable_id bigint not null references noteables on delete cascade,
   individual_note boolean not null,
+  -- Who sees a thread is a matter of the whole thread; its notes say it once more for lists of notes.
+  internal boolean not null default false,
+  mentions_project_id bigint references projects on delete cascade,
+  mentions_code boolean not null default false,
+  -- That of its first note.
   created_at timestamptz not null default now()
 );
 create index discussions_noteable on discussions (noteable_id, created_at, id);
@@ -262,15 +275,21 @@ create table notes (
   system_action text,
   -- Whoever cannot read this project does not see the note, which tells of something in it.
   mentions_project_id bigint references projects on delete cascade,
-  position jsonb,
+  -- What it tells of there is for those who may read the code.
+  mentions_code boolean not null default false,
+  diff_position jsonb,
   commit_id text,
   resolved_at timestamptz,
   resolved_by_id bigint references users on delete set null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
-create index notes_noteable_created_at on notes (noteable_id, created_at, id);
-create index notes_noteable_updated_at on notes (noteable_id, updated_at, id);
+-- Single comments are listed by themselves.
+create index notes_noteable_created_at on notes (noteable_id, created_at, id) where type is null;
+create index notes_noteable_updated_at on notes (noteable_id, updated_at, id) where type is null;
+create index notes_noteable on notes (noteable_id);
+create index notes_mentions_project on notes (mentions_project_id) where mentions_project_id is not null;
+create index discussions_mentions_project on discussions (mentions_project_id) where mentions_project_id is not null;
 create index notes_discussion on notes (discussion_id, created_at, id);
 
 create table award_emoji (

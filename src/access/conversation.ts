@@ -1,0 +1,302 @@
+import { Type as t } from 'typebox'
+import type { Noteable, NoteableKind, Reader } from '../core/conversation.ts'
+import type { Group } from '../core/groups.ts'
+import { commitNoteable, findDiscussion, findNote } from '../core/note_reading.ts'
+import { repositoryPath, type Project } from '../core/projects.ts'
+import { ROLES } from '../core/roles.ts'
+import type { Epic, Issue, MergeRequest, Note, Snippet } from '../db/schema_planning.ts'
+import { allows, loads, type Actor, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
+import type { AnyOperation } from '../http/operation.ts'
+import { forbidden, noSuchRecord, notFound, type Problem } from '../http/problems.ts'
+import { group, hasRepository, mayReadCode, project } from './gates.ts'
+import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
+import { premiumOrAbsent } from './tiers.ts'
+
+// Conversations are alike whatever they are about. An operation is written once, behind the gate `noteable` that stands
+// for the gates of any base, and `on` puts it on one base after the other.
+
+/** What every base gives. */
+export interface Here {
+  readonly noteable: Noteable
+  readonly reader: Reader
+  /** Where members belong: whether they may write at all. */
+  readonly archived: boolean
+  /** The project around it; an epic has none. */
+  readonly home: Project | undefined
+  /** The note on it that a path goes on to. */
+  readonly note?: Note
+}
+
+type InProject = Has<{ project: Project }>
+type InGroup = Has<{ group: Group }>
+
+const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'archived' | 'home'> => ({
+  reader: { viewer: actor, role: project.role },
+  archived: project.archived,
+  home: project,
+})
+const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'archived' | 'home'> => ({
+  reader: { viewer: actor, role: group.role },
+  archived: false,
+  home: undefined,
+})
+
+const PLAIN = { iid: null, project_id: null, group_id: null, locked: false, confidential: false } as const
+
+const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
+  kind: 'issue',
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  group_id: null,
+  author_id: row.author_id,
+  locked: discussion_locked,
+  confidential: row.confidential,
+})
+const ofMergeRequest = (row: MergeRequest): Noteable => ({
+  ...PLAIN,
+  kind: 'merge_request',
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  author_id: row.author_id,
+  locked: row.discussion_locked,
+})
+const ofSnippet = ({ id, project_id, author_id }: Snippet): Noteable => ({
+  ...PLAIN,
+  kind: 'snippet',
+  id,
+  project_id,
+  author_id,
+})
+const ofEpic = (row: Epic): Noteable => ({
+  kind: 'epic',
+  id: row.id,
+  iid: row.iid,
+  project_id: null,
+  group_id: row.group_id,
+  author_id: row.author_id,
+  locked: row.discussion_locked,
+  confidential: row.confidential,
+})
+
+const commitOfPath = loads({
+  param: 'commit_id',
+  type: t.String({ description: 'A hash, a branch or a tag' }),
+  as: 'commit',
+  says: 'a commit of a repository whose code the caller may read',
+  find: async ({ actor, git, project }: InProject, rev) => {
+    if (!hasRepository(actor, project) || !mayReadCode(actor, project)) return undefined
+    const repository = git.repository(repositoryPath(project.id))
+    const sha = await repository.resolve(rev)
+    return sha === undefined ? undefined : repository.commit(sha)
+  },
+})
+
+/** The same gate, which gives what every base gives too. */
+const giving = <Param extends string, Needs extends object, Gives extends object>(
+  gate: Loads<Param, Needs, Gives>,
+  here: (ctx: Has<Needs>, found: Gives) => Here | Promise<Here>,
+): Loads<Param, Needs, Gives & Here> => ({
+  ...gate,
+  pass: async (ctx, value) => {
+    const found = await gate.pass(ctx, value)
+    return found && { ...found, ...(await here(ctx, found)) }
+  },
+})
+
+/** One kind of thing that is talked about, and where. */
+export interface Base {
+  readonly kind: NoteableKind
+  /** As operations are named: `listIssueDiscussions`. */
+  readonly noun: string
+  readonly words: string
+  readonly path: string
+  /** What stands before all else, a licence for one. */
+  readonly first?: readonly AnyGate[]
+  readonly gates: readonly AnyGate[]
+  /** Set where the specification shows the base itself. */
+  readonly specified?: true
+}
+
+const issueBase: Base = {
+  kind: 'issue',
+  noun: 'Issue',
+  words: 'an issue',
+  path: '/projects/:id/issues/:issue_iid',
+  gates: [project, giving(issue, (ctx, { issue }) => ({ noteable: ofIssue(issue), ...inProject(ctx) }))],
+  specified: true,
+}
+const mergeRequestBase: Base = {
+  kind: 'merge_request',
+  noun: 'MergeRequest',
+  words: 'a merge request',
+  path: '/projects/:id/merge_requests/:merge_request_iid',
+  gates: [
+    project,
+    giving(mergeRequest, (ctx, { mergeRequest }) => ({
+      noteable: ofMergeRequest(mergeRequest),
+      ...inProject(ctx),
+    })),
+  ],
+}
+const snippetBase: Base = {
+  kind: 'snippet',
+  noun: 'Snippet',
+  words: 'a snippet',
+  path: '/projects/:id/snippets/:snippet_id',
+  gates: [
+    project,
+    giving(snippet, (ctx, { snippet }) => ({ noteable: ofSnippet(snippet), ...inProject(ctx) })),
+  ],
+}
+const onEpic = (gate: typeof epic | typeof epicById): AnyGate =>
+  giving(gate as typeof epic, (ctx, { epic }) => ({ noteable: ofEpic(epic), ...inGroup(ctx) }))
+const epicByIdBase: Base = {
+  kind: 'epic',
+  noun: 'Epic',
+  words: 'an epic',
+  path: '/groups/:id/epics/:epic_id',
+  first: [premiumOrAbsent],
+  gates: [group, onEpic(epicById)],
+}
+const epicByIidBase: Base = {
+  ...epicByIdBase,
+  path: '/groups/:id/epics/:epic_iid',
+  gates: [group, onEpic(epic)],
+}
+const commitBase: Base = {
+  kind: 'commit',
+  noun: 'Commit',
+  words: 'a commit',
+  path: '/projects/:id/repository/commits/:commit_id',
+  gates: [
+    project,
+    giving(commitOfPath, async (ctx, { commit: { id: sha } }) => ({
+      noteable: {
+        ...PLAIN,
+        kind: 'commit',
+        id: await commitNoteable(ctx.db, ctx.project.id, sha),
+        sha,
+        project_id: ctx.project.id,
+        author_id: null,
+      },
+      ...inProject(ctx),
+    })),
+  ],
+}
+
+/** Stands in an operation for the gates of the base that it is put on. */
+export const noteable: Allows<object, Here> = {
+  kind: 'allows',
+  says: 'whoever sees what is talked about',
+  refuses: noSuchRecord,
+  pass: () => {
+    throw new Error('an operation of conversations stands on no base')
+  },
+}
+
+/** The operation, on that base. `#` in its summary becomes the base's words. */
+export function on(base: Base, op: AnyOperation): AnyOperation {
+  const { published, ...rest } = op
+  const swap = (gates: readonly AnyGate[] = []): AnyGate[] =>
+    gates.flatMap((gate) => (gate === noteable ? base.gates : [gate]))
+  return {
+    ...rest,
+    path: `${base.path}${op.path}`,
+    summary: op.summary.replace('#', base.words),
+    first: [...(base.first ?? []), ...swap(op.first)],
+    gates: swap(op.gates),
+    ...((published === true || base.specified !== true) && { published: true as const }),
+  }
+}
+
+/** Signed in, in front of something to talk about. */
+export type Talking = Here & { readonly actor: Actor }
+
+const member = ({ reader }: Here): boolean => reader.viewer?.admin === true || reader.role >= ROLES.guest
+
+/** Whether the reader may say anything about it: what is locked is for members alone, what is archived for nobody. */
+export const mayTalk = (here: Here): boolean =>
+  here.reader.viewer !== null && !here.archived && (!here.noteable.locked || member(here))
+
+export const talks = allows({
+  says: 'whoever sees it; members alone while its discussion is locked, nobody in an archived project',
+  refuses: forbidden,
+  holds: (here: Has<Here>) => mayTalk(here),
+})
+
+/** A thread about it that the caller sees. */
+export const discussion = loads({
+  param: 'discussion_id',
+  type: t.String(),
+  as: 'discussion',
+  says: 'a thread that the caller can see',
+  missing: () => notFound('Discussion'),
+  find: ({ db, noteable, reader }: Has<Here>, key) => findDiscussion(db, noteable, reader, key),
+})
+
+/** A note on it that the caller sees. */
+export const note = loads({
+  param: 'note_id',
+  type: t.Integer(),
+  as: 'note',
+  says: 'a note that the caller can see',
+  find: ({ db, noteable, reader }: Has<Here>, id) => findNote(db, noteable, reader, id),
+})
+
+const manages = (here: Here): boolean =>
+  here.reader.viewer?.admin === true || here.reader.role >= ROLES.maintainer
+
+/** Whether the reader may change or delete the note; what the service wrote, nobody may. */
+export const mayEdit = (here: Here, row: Pick<Note, 'author_id' | 'system_action'>): boolean =>
+  row.system_action === null &&
+  mayTalk(here) &&
+  (manages(here) || (row.author_id !== null && row.author_id === here.reader.viewer?.id))
+
+export const editsNote = allows({
+  says: 'its author, or at least Maintainer; nobody where the service wrote it',
+  refuses: forbidden,
+  holds: (here: Has<Here & { note: Note }>) => mayEdit(here, here.note),
+})
+
+/** Whether the reader may settle threads: from Developer on, or as the author of what they are about. */
+export const maySettle = (here: Here): boolean => {
+  const { viewer, role } = here.reader
+  if (viewer === null || !mayTalk(here)) return false
+  return viewer.admin || role >= ROLES.developer || here.noteable.author_id === viewer.id
+}
+
+/** Whether the reader may say when a note was written: administrators and owners. */
+export const maySetTime = ({ reader }: Here): boolean =>
+  reader.viewer?.admin === true || reader.role >= ROLES.owner
+
+/** The bases of single comments, of threads and of reactions. */
+export const NOTE_BASES = [issueBase, mergeRequestBase, snippetBase, epicByIdBase]
+export const DISCUSSION_BASES = [...NOTE_BASES, commitBase]
+
+const noReaction = (): Problem => notFound('Award Emoji')
+
+/** What is hidden or absent has no reactions, and says no more. */
+const withoutReactions = (base: Base): Base => {
+  const [parent, ...rest] = base.gates
+  if (parent === undefined) return base
+  return {
+    ...base,
+    gates: [parent, ...rest.map((gate) => (gate.kind === 'loads' ? { ...gate, refuses: noReaction } : gate))],
+  }
+}
+const onNotesOf = ({ specified: _specified, ...base }: Base): Base => ({
+  ...base,
+  noun: `${base.noun}Note`,
+  words: `a note on ${base.words}`,
+  path: `${base.path}/notes/:note_id`,
+  gates: [...base.gates, { ...note, refuses: noReaction }],
+})
+const reactions = [
+  { ...issueBase, specified: true as const },
+  { ...mergeRequestBase, specified: true as const },
+  { ...snippetBase, specified: true as const },
+  epicByIidBase,
+].map(withoutReactions)
+export const REACTION_BASES = [...reactions, ...reactions.map(onNotesOf)]

@@ -1,0 +1,120 @@
+import { Type as t } from 'typebox'
+import { editsNote, note, noteable, NOTE_BASES, on, talks, type Here } from '../../access/conversation.ts'
+import { signedIn, unmodified } from '../../access/gates.ts'
+import { readsInternal } from '../../core/conversation.ts'
+import { deleteNote, insertThread } from '../../core/notes.ts'
+import { nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { forbidden, noSuchRecord } from '../../http/problems.ts'
+import { filled, oneOf } from '../../http/schema.ts'
+import { Note, presentNote } from '../../records/note.ts'
+import { CommandsOnly, bodyParams, change, says } from './saying.ts'
+import * as store from './store.ts'
+
+const listNotes = operation({
+  method: 'GET',
+  path: '/notes',
+  summary: 'List the single comments and system notes of #',
+  published: true,
+  first: [signedIn],
+  params: t.Object({
+    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    order_by: t.Optional(oneOf(['created_at', 'updated_at'], { default: 'created_at' })),
+    activity_filter: t.Optional(
+      oneOf(['all_notes', 'only_comments', 'only_activity'], { default: 'all_notes' }),
+    ),
+  }),
+  gates: [noteable],
+  handle: async (ctx) => {
+    const { db, noteable, reader, params, page } = ctx
+    const shape = {
+      sort: params.sort ?? 'desc',
+      by: params.order_by ?? 'created_at',
+      filter: params.activity_filter ?? 'all_notes',
+    }
+    const at = { limit: page.size, offset: page.offset }
+    const { items, total } = await store.listNotes(db, { about: noteable, reader }, shape, at)
+    return { items: items.map((row) => presentNote(row, noteable, ctx)), total }
+  },
+  returns: pageOf(Note),
+})
+
+const getNote = operation({
+  method: 'GET',
+  path: '/notes/:note_id',
+  summary: 'Get a note on #',
+  published: true,
+  first: [signedIn],
+  gates: [noteable, note],
+  handle: async (ctx) => presentNote(await store.readNote(ctx.db, ctx.note), ctx.noteable, ctx),
+  returns: Note,
+})
+
+/** Whoever does not see internal notes writes none. */
+function isInternal(here: Here, asked: boolean): boolean {
+  if (asked && !readsInternal(here.reader)) throw forbidden()
+  return asked && here.noteable.kind !== 'snippet'
+}
+
+const createNote = operation({
+  method: 'POST',
+  path: '/notes',
+  summary: 'Comment on #',
+  published: true,
+  first: [signedIn],
+  params: t.Object({
+    ...bodyParams,
+    internal: t.Optional(t.Boolean({ default: false, description: 'For those from Reporter on' })),
+    confidential: t.Optional(t.Boolean({ description: 'The older name of `internal`' })),
+    merge_request_diff_head_sha: t.Optional(t.String()),
+  }),
+  gates: [noteable, talks],
+  handle: (ctx) => {
+    const { db, params } = ctx
+    const internal = isInternal(ctx, params.internal === true || params.confidential === true)
+    return says.note(ctx, params, {}, (about, fresh) =>
+      insertThread(db, about, fresh, { individual: true, internal }),
+    )
+  },
+  returns: Note,
+  also: { 202: CommandsOnly },
+  refuses: says.refuses,
+})
+
+const updateNote = operation({
+  method: 'PUT',
+  path: '/notes/:note_id',
+  summary: 'Change a note on #',
+  published: true,
+  first: [signedIn],
+  params: t.Object({ body: filled() }),
+  gates: [noteable, note, editsNote],
+  handle: (ctx) => change(ctx, ctx.note, ctx.params.body),
+  returns: Note,
+  also: { 202: CommandsOnly },
+  refuses: says.refuses,
+})
+
+const removeNote = operation({
+  method: 'DELETE',
+  path: '/notes/:note_id',
+  summary: 'Delete a note on #',
+  published: true,
+  first: [signedIn],
+  gates: [noteable, note, editsNote, unmodified('note')],
+  handle: async ({ db, noteable, note }) => {
+    if (!(await deleteNote(db, noteable, note))) throw noSuchRecord()
+    return null
+  },
+  returns: nothing,
+})
+
+/** The five operations of single comments, on each base. */
+export const noteOperations: Readonly<Record<string, AnyOperation>> = Object.fromEntries(
+  NOTE_BASES.flatMap((base) => [
+    [`list${base.noun}Notes`, on(base, listNotes)],
+    [`get${base.noun}Note`, on(base, getNote)],
+    [`create${base.noun}Note`, on(base, createNote)],
+    [`update${base.noun}Note`, on(base, updateNote)],
+    [`delete${base.noun}Note`, on(base, removeNote)],
+  ]),
+)

@@ -1,0 +1,136 @@
+import { Type as t, type Static } from 'typebox'
+import { maySetTime, type Talking } from '../../access/conversation.ts'
+import type { Noteable } from '../../core/conversation.ts'
+import { hearMentions } from '../../core/mentions.ts'
+import { deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
+import { obey, type Obeyed } from '../../core/quick_actions.ts'
+import { violates } from '../../db/errors.ts'
+import type { Note as NoteRow } from '../../db/schema_planning.ts'
+import type { Has } from '../../http/gate.ts'
+import { Answer } from '../../http/operation.ts'
+import { badParams, noSuchRecord, refused } from '../../http/problems.ts'
+import { presentNote, type Discussion, type Note } from '../../records/note.ts'
+import { readNote, readThread } from './store.ts'
+
+// What becomes of a text on its way into a note.
+
+export const bodyParams = {
+  body: t.String(),
+  created_at: t.Optional(
+    t.Unsafe<string>({ type: 'string', format: 'date-time', description: 'For administrators and owners' }),
+  ),
+}
+
+/** The answer where a text held nothing but commands. */
+export const CommandsOnly = t.Object({
+  commands_changes: t.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+  summary: t.Array(t.String()),
+})
+
+/** The most characters of a note, as published. */
+const LONGEST = 1_000_000
+
+const badNote = (why: string): ReturnType<typeof refused> =>
+  refused(`400 Bad request - Note {:note=>["${why}"]}`)
+const blank = (): ReturnType<typeof refused> => badNote("can't be blank")
+const tooLong = (): ReturnType<typeof refused> => badNote(`is too long (maximum is ${LONGEST} characters)`)
+
+function checkBody(body: string): void {
+  if (body.trim() === '') throw blank()
+  if (body.length > LONGEST && Array.from(body).length > LONGEST) throw tooLong()
+}
+
+interface Said {
+  readonly body: string
+  readonly created_at?: string
+}
+
+/** From whoever may not say when, a time is as if it were not there; before 1970 there was none, as published. */
+function timeOf(ctx: Talking, at: string | undefined): string | null {
+  if (at === undefined || !maySetTime(ctx)) return null
+  if (Date.parse(at) <= 0) throw badParams(['created_at is invalid'])
+  return at
+}
+
+type More = Partial<Pick<NewNote, 'type' | 'position' | 'commit_id'>>
+type Write = (about: Noteable, note: NewNote) => Promise<NoteRow>
+interface Done {
+  readonly row: NoteRow
+  readonly about: Noteable
+  readonly changes: Record<string, unknown>
+}
+
+const failed = (): ReturnType<typeof refused> => refused('400 Bad request - Failed to apply commands.')
+
+/** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
+async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
+  checkBody(body)
+  const obeyed = await obey(ctx, about, ctx.home, body).catch((error: unknown) => {
+    // Another merge request of the same branches is open.
+    throw violates(error, 'merge_requests_open_key') ? failed() : error
+  })
+  if (!obeyed.onlyCommands) return obeyed
+  if (obeyed.applied === 0) throw failed()
+  return new Answer(202, { commands_changes: obeyed.changes, summary: obeyed.summary })
+}
+
+/** Lets a text do what it does beside being read. */
+const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow): Promise<void> =>
+  hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body)
+
+/** Obeys the commands in a text, then writes what is left of it. */
+async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
+  const created_at = timeOf(ctx, said.created_at)
+  const about = await withRow(ctx.db, ctx.noteable)
+  const obeyed = await heard(ctx, about, said.body)
+  if (obeyed instanceof Answer) return obeyed
+  const none = { type: null, position: null, commit_id: null }
+  const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at })
+  await hear(ctx, about, row)
+  return { row, about, changes: obeyed.changes }
+}
+
+/** Writes a note, or begins a thread: what the answer shows is what tells them apart. */
+export const says = {
+  note: async (
+    ctx: Has<Talking>,
+    said: Said,
+    more: More,
+    write: Write,
+  ): Promise<Answer | Static<typeof Note>> => {
+    const done = await say(ctx, said, more, write)
+    if (done instanceof Answer) return done
+    return presentNote(await readNote(ctx.db, done.row), done.about, ctx, done.changes)
+  },
+  thread: async (
+    ctx: Has<Talking>,
+    said: Said,
+    more: More,
+    write: Write,
+  ): Promise<Answer | Static<typeof Discussion>> => {
+    const done = await say(ctx, said, more, write)
+    if (done instanceof Answer) return done
+    const { key, individual_note, notes } = await readThread(ctx.db, done.row.discussion_id)
+    const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
+    return { id: key, individual_note, notes: shown }
+  },
+  refuses: [blank, tooLong, failed],
+}
+
+/** Gives a note another text, and obeys the commands in that. */
+export async function change(
+  ctx: Has<Talking>,
+  note: NoteRow,
+  body: string,
+): Promise<Answer | Static<typeof Note>> {
+  const obeyed = await heard(ctx, ctx.noteable, body)
+  if (obeyed instanceof Answer) {
+    // What says nothing any more goes away, as published.
+    await deleteNote(ctx.db, ctx.noteable, note)
+    return obeyed
+  }
+  const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
+  if (row === undefined) throw noSuchRecord()
+  await hear(ctx, ctx.noteable, row)
+  return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
+}

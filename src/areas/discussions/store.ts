@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import {
+  seesThread,
+  sightOf,
+  sightValues,
+  type Noteable,
+  type Reader,
+  type Sight,
+  type SightValues,
+} from '../../core/conversation.ts'
+import type { Db } from '../../db/client.ts'
+import type { Discussion } from '../../db/schema_planning.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { noteColumns, type NoteWithPeople } from '../../records/note.ts'
+
+interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+interface Shape {
+  readonly by: 'created_at' | 'updated_at'
+  readonly sort: 'asc' | 'desc'
+  readonly filter: 'all_notes' | 'only_comments' | 'only_activity'
+}
+type About = { readonly about: Pick<Noteable, 'id'>; readonly reader: Reader }
+type Values = SightValues & Page & { readonly noteable_id: number }
+
+const KINDS = {
+  all_notes: sql``,
+  only_comments: sql`and n.system_action is null`,
+  only_activity: sql`and n.system_action is not null`,
+}
+
+const notes = statements<Shape & Sight, Values, Paged<NoteWithPeople>>((p, shape) => {
+  const [by, way] = [sql.ref(`n.${shape.by}`), sql.raw(shape.sort)]
+  const order = sql`order by ${by} ${way}, n.id ${way}`
+  const matches = sql`
+    select n.* from notes n
+     where n.noteable_id = ${p.noteable_id} and n.type is null ${KINDS[shape.filter]} and ${seesThread(p, shape, 'n')}`
+  const page = sql`${matches} ${order} limit ${p.limit} offset ${p.offset}`
+  return paged(sql<NoteWithPeople>`select ${noteColumns} from (${page}) n ${order}`, matches)
+})
+
+/** The single comments and system notes about it; what stands in threads is no note of this list. */
+export const listNotes = async (
+  db: Db,
+  { about, reader }: About,
+  shape: Shape,
+  page: Page,
+): Promise<Listed<NoteWithPeople>> =>
+  listed(
+    await db.rows(notes({ ...shape, ...sightOf(reader) }), {
+      ...sightValues(reader),
+      ...page,
+      noteable_id: about.id,
+    }),
+  )
+
+const threads = statements<Sight, Values, Paged<Discussion>>((p, sight) => {
+  const matches = sql`
+    select d.* from discussions d where d.noteable_id = ${p.noteable_id} and ${seesThread(p, sight, 'd')}`
+  return paged(
+    sql<Discussion>`${matches} order by d.created_at, d.id limit ${p.limit} offset ${p.offset}`,
+    matches,
+  )
+})
+const notesIn = statement(
+  (p: Slots<{ ids: readonly number[] }>) => sql<NoteWithPeople>`
+    select ${noteColumns} from notes n where n.discussion_id = any(${p.ids}::bigint[])
+     order by n.discussion_id, n.created_at, n.id`,
+)
+
+export interface Thread extends Discussion {
+  readonly notes: readonly NoteWithPeople[]
+}
+
+/** The threads with all their notes, in the order given. */
+export async function withNotes(db: Db, found: readonly Discussion[]): Promise<Thread[]> {
+  if (found.length === 0) return []
+  const threads = new Map(found.map((thread) => [thread.id, { ...thread, notes: [] as NoteWithPeople[] }]))
+  for (const note of await db.rows(notesIn, { ids: [...threads.keys()] }))
+    threads.get(note.discussion_id)?.notes.push(note)
+  return [...threads.values()]
+}
+
+/** A page of threads, those first that began first. */
+export async function listThreads(db: Db, { about, reader }: About, page: Page): Promise<Listed<Thread>> {
+  const values = { ...sightValues(reader), ...page, noteable_id: about.id }
+  const { items, total } = listed(await db.rows(threads(sightOf(reader)), values))
+  return { items: await withNotes(db, items), total }
+}
+
+const notesOfOne = statement<Page & { discussion_id: number }, Paged<NoteWithPeople>>((p) => {
+  const matches = sql`select n.* from notes n where n.discussion_id = ${p.discussion_id}`
+  const page = sql`${matches} order by n.created_at, n.id limit ${p.limit} offset ${p.offset}`
+  return paged(
+    sql<NoteWithPeople>`select ${noteColumns} from (${page}) n order by n.created_at, n.id`,
+    matches,
+  )
+})
+
+/** A page of the notes of a thread, oldest first. */
+export const listNotesOf = async (
+  db: Db,
+  { id }: Pick<Discussion, 'id'>,
+  page: Page,
+): Promise<Listed<NoteWithPeople>> => listed(await db.rows(notesOfOne, { ...page, discussion_id: id }))
+
+const one = statement(
+  (p: Slots<{ id: number }>) => sql<NoteWithPeople>`select ${noteColumns} from notes n where n.id = ${p.id}`,
+)
+
+/** A note that the caller was found to see, with the people around it. */
+export async function readNote(db: Db, { id }: { readonly id: number }): Promise<NoteWithPeople> {
+  const row = await db.one(one, { id })
+  if (row === undefined) throw new Error('a note went away while it was read')
+  return row
+}
+
+const thread = statement(
+  (p: Slots<{ id: number }>) => sql<Discussion>`select * from discussions where id = ${p.id}`,
+)
+
+export async function readThread(db: Db, id: number): Promise<Thread> {
+  const [row] = await withNotes(db, await db.rows(thread, { id }))
+  if (row === undefined) throw new Error('a thread went away while it was read')
+  return row
+}

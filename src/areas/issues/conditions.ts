@@ -1,0 +1,183 @@
+import { sql, type RawBuilder } from 'kysely'
+
+/** What the conditions of a list compare with, by name. */
+export interface FilterValues {
+  readonly viewer: number | null
+  readonly state: string
+  readonly issue_type: string
+  readonly confidential: boolean
+  readonly iids: readonly number[]
+  readonly author: number
+  readonly assignee: number
+  readonly label: number
+  readonly labels: readonly string[]
+  readonly milestone: number
+  readonly milestones: readonly number[]
+  readonly weight: number
+  readonly epic: number
+  readonly iteration: number
+  readonly iteration_title: string
+  readonly emoji: string
+  readonly created_after: string
+  readonly created_before: string
+  readonly updated_after: string
+  readonly updated_before: string
+  readonly patterns: readonly string[]
+  readonly word: string
+  readonly not_iids: readonly number[]
+  readonly not_author: number
+  readonly not_assignees: readonly number[]
+  readonly not_labels: readonly string[]
+  readonly not_milestones: readonly number[]
+  readonly not_weight: number
+  readonly not_epic: number
+  readonly not_iteration: number
+  readonly not_emoji: string
+}
+export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
+type Condition = (p: FilterSlots) => RawBuilder<unknown>
+
+const labelled = sql`exists (select from label_links k where k.noteable_id = i.id)`
+const assigned = sql`exists (select from issue_assignees a where a.issue_id = i.id)`
+const dated = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
+  and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
+const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
+  and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
+const reacted = (p: FilterSlots, name: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  exists (select from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name})`
+const due = (from: string, to: string): Condition => {
+  const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
+  return () => sql`i.due_date between ${day(from)} and ${day(to)}`
+}
+const week = `date_trunc('week', today())`
+const month = `date_trunc('month', today())`
+
+/** A text is found in the part of it that is indexed. */
+const DESCRIPTION = sql`left(i.description, 20000)`
+
+/** Every condition that a list can have, on the issue `i`. */
+export const CONDITIONS = {
+  state: (p) => sql`i.state = ${p.state}`,
+  issue_type: (p) => sql`i.issue_type = ${p.issue_type}`,
+  confidential: (p) => sql`i.confidential = ${p.confidential}`,
+  iids: (p) => sql`i.iid = any(${p.iids}::int[])`,
+  mine: (p) => sql`i.author_id = ${p.viewer}`,
+  on_me: (p) =>
+    sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer})`,
+  author: (p) => sql`i.author_id = ${p.author}`,
+  assignee: (p) =>
+    sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee})`,
+  assigned: () => assigned,
+  unassigned: () => sql`not ${assigned}`,
+  label: (p) =>
+    sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
+  // Each title must be borne by a label on the issue.
+  labels: (p) => sql`not exists (
+    select from unnest(${p.labels}::text[]) wanted (title)
+     where not exists (select from label_links k join labels l on l.id = k.label_id
+                        where k.noteable_id = i.id and l.title = wanted.title))`,
+  labelled: () => labelled,
+  unlabelled: () => sql`not ${labelled}`,
+  milestone: (p) => sql`i.milestone_id = ${p.milestone}`,
+  milestones: (p) => sql`i.milestone_id = any(${p.milestones}::bigint[])`,
+  in_milestone: () => sql`i.milestone_id is not null`,
+  no_milestone: () => sql`i.milestone_id is null`,
+  milestone_started: () => dated,
+  milestone_upcoming: () => upcoming,
+  weight: (p) => sql`i.weight = ${p.weight}`,
+  weighed: () => sql`i.weight is not null`,
+  unweighed: () => sql`i.weight is null`,
+  epic: (p) => sql`i.epic_id = ${p.epic}`,
+  in_epic: () => sql`i.epic_id is not null`,
+  no_epic: () => sql`i.epic_id is null`,
+  iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
+  iteration_title: (p) =>
+    sql`i.iteration_id in (select t.id from iterations t where t.title = ${p.iteration_title})`,
+  in_iteration: () => sql`i.iteration_id is not null`,
+  no_iteration: () => sql`i.iteration_id is null`,
+  emoji: (p) => reacted(p, sql`e.name = ${p.emoji}`),
+  any_emoji: (p) => reacted(p, sql`true`),
+  no_emoji: (p) => sql`not ${reacted(p, sql`true`)}`,
+  created_after: (p) => sql`i.created_at >= ${p.created_after}::timestamptz`,
+  created_before: (p) => sql`i.created_at <= ${p.created_before}::timestamptz`,
+  updated_after: (p) => sql`i.updated_at >= ${p.updated_after}::timestamptz`,
+  updated_before: (p) => sql`i.updated_at <= ${p.updated_before}::timestamptz`,
+  due_none: () => sql`i.due_date is null`,
+  due_any: () => sql`i.due_date is not null`,
+  due_overdue: () => sql`i.due_date < today()`,
+  due_today: due('today()', 'today()'),
+  due_tomorrow: due('today() + 1', 'today() + 1'),
+  due_week: due(week, `${week} + interval '6 days'`),
+  due_month: due(month, `${month} + interval '1 month' - interval '1 day'`),
+  due_weeks_around: due(`today() - 14`, `${month} + interval '2 months' - interval '1 day'`),
+  // One word is looked up in the index of words; that all of them are there is looked at beside.
+  in_title: (p) => sql`i.title ilike ${p.word} and i.title ilike all (${p.patterns}::text[])`,
+  in_description: (p) =>
+    sql`${DESCRIPTION} ilike ${p.word} and ${DESCRIPTION} ilike all (${p.patterns}::text[])`,
+  in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})
+    and (i.title || ' ' || coalesce(${DESCRIPTION}, '')) ilike all (${p.patterns}::text[])`,
+  nothing: () => sql`false`,
+  not_iids: (p) => sql`i.iid <> all(${p.not_iids}::int[])`,
+  not_author: (p) => sql`i.author_id is distinct from ${p.not_author}`,
+  not_assignees: (p) => sql`not exists (
+    select from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[]))`,
+  not_labels: (p) => sql`not exists (
+    select from label_links k join labels l on l.id = k.label_id
+     where k.noteable_id = i.id and l.title = any(${p.not_labels}::text[]))`,
+  not_milestones: (p) =>
+    sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
+  not_milestone_started: () => sql`not ${dated}`,
+  not_milestone_upcoming: () => sql`not ${upcoming}`,
+  not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
+  not_epic: (p) => sql`i.epic_id is distinct from ${p.not_epic}`,
+  not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
+  not_emoji: (p) => sql`not ${reacted(p, sql`e.name = ${p.not_emoji}`)}`,
+} as const satisfies Record<string, Condition>
+export type ConditionName = keyof typeof CONDITIONS
+
+export const ORDERS = [
+  'created_at',
+  'updated_at',
+  'priority',
+  'due_date',
+  'relative_position',
+  'label_priority',
+  'milestone_due',
+  'popularity',
+  'weight',
+  'title',
+] as const
+export type OrderName = (typeof ORDERS)[number]
+
+const labelPriority = sql`(
+  select min(lp.priority) from label_links k
+    join label_priorities lp on lp.label_id = k.label_id and lp.project_id = i.project_id
+   where k.noteable_id = i.id)`
+const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
+
+/** How the issues `i` are ordered. Ties go by id, the same way; what has nothing to be ordered by comes last. */
+export function orderBy(order: OrderName, descending: boolean): RawBuilder<unknown> {
+  const way = descending ? sql`desc` : sql`asc`
+  const last = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`${value} ${way} nulls last, i.id ${way}`
+  switch (order) {
+    case 'created_at':
+    case 'updated_at':
+      return sql`${sql.ref(`i.${order}`)} ${way}, i.id ${way}`
+    case 'due_date':
+    case 'weight':
+      return last(sql.ref(`i.${order}`))
+    case 'title':
+      return sql`lower(i.title) ${way}, i.id ${way}`
+    case 'popularity':
+      return sql`i.upvotes ${way}, i.id ${way}`
+    case 'milestone_due':
+      return last(milestoneDue)
+    case 'label_priority':
+      return last(labelPriority)
+    case 'priority':
+      return sql`${milestoneDue} ${way} nulls last, ${labelPriority} ${way} nulls last, i.id ${way}`
+    case 'relative_position':
+      return sql`i.id ${way}`
+  }
+}

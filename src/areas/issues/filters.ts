@@ -1,0 +1,223 @@
+import { titlesOf } from '../../core/labelling.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Db } from '../../db/client.ts'
+import { containing } from '../../db/text.ts'
+import type { Actor } from '../../http/gate.ts'
+import { badParams } from '../../http/problems.ts'
+import type { ConditionName, FilterValues } from './conditions.ts'
+import type { FilterParams, NotParams } from './filter_params.ts'
+import { lookUp, type Filter, type Known } from './list_store.ts'
+
+/** Conditions with what they compare with, as they gather. */
+class Gathered {
+  readonly conditions: ConditionName[] = []
+  readonly values: { -readonly [Name in keyof FilterValues]?: FilterValues[Name] } = {}
+  /** The condition holds. */
+  is(name: ConditionName): void {
+    this.conditions.push(name)
+  }
+  /** The condition holds for the value under its name, where one is given. */
+  where<Name extends ConditionName & keyof FilterValues>(
+    name: Name,
+    value: FilterValues[Name] | undefined,
+  ): void {
+    if (value === undefined) return
+    this.conditions.push(name)
+    this.values[name] = value
+  }
+}
+
+const EXCLUSIVE = [
+  ['author_id', 'author_username'],
+  ['assignee_id', 'assignee_username'],
+  ['milestone', 'milestone_id'],
+  ['iteration_id', 'iteration_title'],
+] as const
+
+function checkTogether(params: FilterParams | NotParams, nameOf: (name: string) => string): void {
+  const given = params as Readonly<Record<string, unknown>>
+  const faults = EXCLUSIVE.filter((pair) => pair.every((name) => given[name] !== undefined)).map(
+    (pair) => `${pair.map(nameOf).join(', ')} are mutually exclusive`,
+  )
+  if (faults.length > 0) throw badParams(faults)
+}
+
+const MOST_LABELS = 100
+const MOST_WORDS = 10
+
+const word = (text: string | undefined): 'none' | 'any' | undefined => {
+  const lower = text?.toLowerCase()
+  return lower === 'none' || lower === 'any' ? lower : undefined
+}
+const titlesIn = (given: readonly string[] | undefined): string[] =>
+  given?.length === 1 && word(given[0]) !== undefined ? [] : titlesOf(given)
+const lower = (names: readonly string[] = []): string[] => names.map((name) => name.trim().toLowerCase())
+
+const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], users: [] }
+
+async function resolve(
+  db: Db,
+  params: FilterParams,
+  project: Pick<Project, 'id' | 'traversal_ids'> | undefined,
+): Promise<Known> {
+  const { not = {} } = params
+  const names = {
+    labels: project === undefined ? [] : titlesIn(params.labels),
+    milestones: word(params.milestone) === undefined ? [params.milestone ?? []].flat() : [],
+    not_milestones: [not.milestone ?? []].flat(),
+    users: lower([
+      ...[params.author_username ?? [], not.author_username ?? []].flat(),
+      ...(params.assignee_username ?? []),
+      ...(not.assignee_username ?? []),
+    ]),
+  }
+  return Object.values(names).every((list) => list.length === 0) ? NOBODY : lookUp(db, names, project)
+}
+
+interface Around {
+  readonly db: Db
+  readonly actor: Actor | null
+  /** Where all issues are of one project. */
+  readonly project?: Pick<Project, 'id' | 'traversal_ids'>
+}
+
+/** Makes of parameters what a list looks for. Throws the published Problem for those that do not go together. */
+export async function filterOf({ db, actor, project }: Around, params: FilterParams): Promise<Filter> {
+  const { not = {} } = params
+  checkTogether(params, (name) => name)
+  checkTogether(not, (name) => `not[${name}]`)
+  if ([params.labels, not.labels].some((titles = []) => titles.length > MOST_LABELS))
+    throw badParams(['labels is invalid'])
+  const known = await resolve(db, params, project)
+  const found = new Gathered()
+  columns(found, params)
+  people(found, params, known)
+  labels(found, params.labels, project === undefined ? undefined : known)
+  timeboxes(found, params, known)
+  search(found, params)
+  // As published, both forms of a scope.
+  const scope = params.scope?.replaceAll('-', '_')
+  if (scope === 'created_by_me') found.is(actor === null ? 'nothing' : 'mine')
+  if (scope === 'assigned_to_me') found.is(actor === null ? 'nothing' : 'on_me')
+  negations(found, not, known)
+  return {
+    conditions: [...new Set(found.conditions)].sort(),
+    values: found.values,
+    unarchived: params.non_archived === true,
+  }
+}
+
+function columns(found: Gathered, params: FilterParams): void {
+  found.where('state', params.state === 'all' ? undefined : params.state)
+  found.where('issue_type', params.issue_type)
+  found.where('confidential', params.confidential)
+  found.where('iids', params.iids)
+  found.where('created_after', params.created_after)
+  found.where('created_before', params.created_before)
+  found.where('updated_after', params.updated_after)
+  found.where('updated_before', params.updated_before)
+  either(found, params.weight, { is: 'weight', any: 'weighed', none: 'unweighed' })
+  either(found, params.epic_id, { is: 'epic', any: 'in_epic', none: 'no_epic' })
+  either(found, params.iteration_id, { is: 'iteration', any: 'in_iteration', none: 'no_iteration' })
+  found.where('iteration_title', params.iteration_title)
+  const emoji = word(params.my_reaction_emoji)
+  if (emoji === undefined) found.where('emoji', params.my_reaction_emoji)
+  else found.is(emoji === 'any' ? 'any_emoji' : 'no_emoji')
+  if (params.due_date !== undefined) found.is(DUE[params.due_date])
+}
+
+const DUE = {
+  '0': 'due_none',
+  any: 'due_any',
+  today: 'due_today',
+  tomorrow: 'due_tomorrow',
+  overdue: 'due_overdue',
+  week: 'due_week',
+  month: 'due_month',
+  next_month_and_previous_two_weeks: 'due_weeks_around',
+} as const
+
+interface Either {
+  readonly is: 'weight' | 'epic' | 'iteration' | 'assignee'
+  readonly any: ConditionName
+  readonly none: ConditionName
+}
+function either(found: Gathered, given: string | undefined, { is, any, none }: Either): void {
+  if (given === undefined) return
+  const all = word(given)
+  // As published, nobody is number 0.
+  if (all === undefined && !(is === 'assignee' && Number(given) === 0)) found.where(is, Number(given))
+  else found.is(all === 'any' ? any : none)
+}
+
+function people(found: Gathered, params: FilterParams, known: Known): void {
+  const idOf = (username: string): number | undefined =>
+    known.users.find((user) => user.username === username.trim().toLowerCase())?.id
+  const named = (name: 'author' | 'assignee', username: string | undefined): void => {
+    if (username === undefined) return
+    const id = idOf(username)
+    if (id === undefined) found.is('nothing')
+    else found.where(name, id)
+  }
+  found.where('author', params.author_id)
+  named('author', params.author_username)
+  either(found, params.assignee_id, { is: 'assignee', any: 'assigned', none: 'unassigned' })
+  // Of several the published interface takes the first one.
+  named('assignee', params.assignee_username?.[0])
+}
+
+function labels(found: Gathered, given: readonly string[] | undefined, known: Known | undefined): void {
+  if (given === undefined || given.length === 0) return
+  const all = given.length === 1 ? word(given[0]) : undefined
+  const titles = titlesOf(given)
+  const idsOf = (title: string): number[] =>
+    (known?.labels ?? []).filter((label) => label.title === title).map(({ id }) => id)
+  const [id, ...others] = titles.length === 1 ? idsOf(titles[0] ?? '') : []
+  if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
+  else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
+  else if (id !== undefined && others.length === 0) found.where('label', id)
+  else found.where('labels', titles)
+}
+
+function timeboxes(found: Gathered, { milestone, milestone_id }: FilterParams, known: Known): void {
+  const all = word(milestone) ?? milestone_id?.toLowerCase()
+  if (all === 'none') found.is('no_milestone')
+  else if (all === 'any') found.is('in_milestone')
+  else if (all === 'started') found.is('milestone_started')
+  else if (all === 'upcoming') found.is('milestone_upcoming')
+  else if (milestone !== undefined) {
+    const [id, ...more] = known.milestones
+    if (id === undefined) found.is('nothing')
+    else if (more.length === 0) found.where('milestone', id)
+    else found.where('milestones', known.milestones)
+  }
+}
+
+function search(found: Gathered, params: FilterParams): void {
+  const words = (params.search ?? '').split(/\s+/).filter((one) => one !== '')
+  if (words.length === 0) return
+  const longest = words.reduce((most, one) => (one.length > most.length ? one : most), '')
+  found.values.word = containing(longest)
+  found.values.patterns = words.slice(0, MOST_WORDS).map(containing)
+  const fields = new Set((params.in ?? 'title,description').split(','))
+  found.is(fields.size === 2 ? 'in_both' : fields.has('title') ? 'in_title' : 'in_description')
+}
+
+function negations(found: Gathered, not: NotParams, known: Known): void {
+  const idsOf = (names: readonly string[] = []): number[] =>
+    known.users.filter((user) => lower(names).includes(user.username)).map(({ id }) => id)
+  const titles = titlesOf(not.labels)
+  if (titles.length > 0) found.where('not_labels', titles)
+  if (known.not_milestones.length > 0) found.where('not_milestones', known.not_milestones)
+  const timebox = not.milestone_id?.toLowerCase()
+  if (timebox !== undefined)
+    found.is(timebox === 'started' ? 'not_milestone_started' : 'not_milestone_upcoming')
+  found.where('not_iids', not.iids)
+  found.where('not_author', not.author_id ?? idsOf([not.author_username ?? []].flat())[0])
+  const people = not.assignee_id === undefined ? idsOf(not.assignee_username) : [not.assignee_id]
+  if (people.length > 0) found.where('not_assignees', people)
+  found.where('not_weight', not.weight)
+  found.where('not_epic', not.epic_id)
+  found.where('not_iteration', not.iteration_id)
+  found.where('not_emoji', not.my_reaction_emoji)
+}

@@ -1,0 +1,65 @@
+import { Type as t } from 'typebox'
+import { plans } from '../../core/issue_changes.ts'
+import { hasFeature } from '../../core/project_features.ts'
+import type { Project } from '../../core/projects.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Issue } from '../../db/schema_planning.ts'
+import { allows, loads, type Actor, type Allows, type Gate, type Has } from '../../http/gate.ts'
+import { forbidden, notFound, unauthorized } from '../../http/problems.ts'
+import * as issues from './store.ts'
+
+type InProject = Has<{ project: Project; actor: Actor }>
+type OnIssue = Has<{ project: Project; actor: Actor; issue: Issue }>
+
+/** Issues may be open to members alone, or switched off. */
+export const createsIssues = allows({
+  says: 'whoever sees the issues of the project',
+  refuses: forbidden,
+  holds: ({ actor, project }: InProject) => hasFeature(actor, project, 'issues'),
+})
+
+/** Its author, whom it is given to, and Planners. */
+export const changesIssue: Gate<'allows', never, { project: Project; actor: Actor; issue: Issue }, object> = {
+  kind: 'allows',
+  says: 'at least Planner in the project, the author of the issue or one of its assignees',
+  refuses: forbidden,
+  pass: async (ctx) => {
+    const { db, actor, issue } = ctx
+    const partOfIt =
+      issue.author_id === actor.id || plans(ctx) || (await issues.isAssigned(db, issue.id, actor.id))
+    return partOfIt ? {} : undefined
+  },
+}
+
+/** Whoever may say what an issue is part of. */
+export const planner: Allows<{ project: Project; actor: Actor }> = allows({
+  level: ROLES.planner,
+  says: 'at least Planner in the project',
+  refuses: forbidden,
+  holds: (ctx: InProject) => plans(ctx),
+})
+
+/** Planners and Owners take issues away; those between them do not, as published. */
+export const deletesIssue = allows({
+  says: 'a Planner or an Owner of the project',
+  refuses: forbidden,
+  holds: ({ actor, project }: OnIssue) =>
+    actor.admin || project.role === ROLES.planner || project.role === ROLES.owner,
+})
+
+/** Everything that anybody asks for; nobody in particular has issues of their own. */
+export const knownOrAll: Gate<'allows', never, { params: { readonly scope?: string } }, object> = {
+  kind: 'allows',
+  says: 'a signed-in user; anyone with `scope=all`',
+  refuses: unauthorized,
+  pass: ({ actor, params }) => (actor !== null || params.scope === 'all' ? {} : undefined),
+}
+
+export const issueById = loads({
+  param: 'id',
+  type: t.Integer({ description: 'The id of the issue, which is not its number in the project' }),
+  as: 'issue',
+  says: 'an issue',
+  missing: () => notFound('Issue'),
+  find: ({ db }: Has<object>, id) => issues.find(db, id),
+})

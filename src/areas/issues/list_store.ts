@@ -1,0 +1,244 @@
+import { sql, type RawBuilder } from 'kysely'
+import { seesIssue } from '../../core/noteables.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { mine, role, seesProject } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import type { Visibility } from '../../db/schema.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../records/issue.ts'
+import {
+  CONDITIONS,
+  orderBy,
+  type ConditionName,
+  type FilterSlots,
+  type FilterValues,
+  type OrderName,
+} from './conditions.ts'
+
+/** Whose issues: of one project, of a group and all below it, or of everything the viewer sees. */
+export type Place =
+  | { readonly in: 'project'; readonly id: number; readonly role: number }
+  | { readonly in: 'group'; readonly id: number }
+  | { readonly in: 'everywhere' }
+
+export interface Filter {
+  readonly conditions: readonly ConditionName[]
+  readonly values: Partial<FilterValues>
+  /** Leaves out what archived projects hold. */
+  readonly unarchived: boolean
+}
+interface Shape {
+  readonly in: Place['in']
+  /** Which confidential ones: all of them, one's own, or none. */
+  readonly sees: 'all' | 'own' | 'open'
+  readonly everything: boolean
+  readonly unarchived: boolean
+  readonly conditions: readonly ConditionName[]
+}
+type ListShape = Shape & { readonly order: OrderName; readonly descending: boolean }
+
+type Values = FilterValues & {
+  readonly place: number
+  readonly user_id: number
+  readonly open_to: readonly Visibility[]
+  readonly limit: number
+  readonly offset: number
+}
+type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
+
+const open = (name: 'issues'): RawBuilder<unknown> => sql`
+  coalesce(p.settings->>${sql.lit(`${name}_access_level`)},
+           case when p.settings->>${sql.lit(`${name}_enabled`)} = 'false' then 'disabled' else 'enabled' end)`
+
+/** Whether issues are switched on in the project `p` for the viewer. */
+const hasIssues = (everything: boolean): RawBuilder<unknown> =>
+  everything
+    ? sql`${open('issues')} <> 'disabled'`
+    : sql`(${open('issues')} = 'enabled' or (${open('issues')} = 'private' and ${role} >= ${sql.lit(ROLES.guest)}))`
+
+const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
+  ${seesProject(p, shape.everything)} and ${hasIssues(shape.everything)}
+  ${shape.unarchived ? sql`and not p.archived` : sql``}`
+
+const seesIssues = (p: P, { sees }: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sees === 'all' ? sql`true` : sees === 'open' ? sql`not i.confidential` : seesIssue(p.viewer, role)
+
+/** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
+function matching(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> {
+  const where = sql.join(
+    [sql`true`, ...shape.conditions.map((name) => CONDITIONS[name](p as FilterSlots))],
+    sql` and `,
+  )
+  if (shape.in === 'project')
+    return sql`select i.* from issues i
+      where i.project_id = ${p.place} and ${seesIssues(p, shape, sql`0`)} and ${where} ${cut}`
+  const caller = sql`with ${mine(p)}`
+  // Each project is walked by its own index, and only as far as the page reaches.
+  if (shape.in === 'group')
+    return sql`${caller}, places as materialized (
+        select p.id, ${shape.everything ? sql`0` : role} as role from projects p, ${homeOf} n
+         where p.namespace_id = any(array(select d.id from namespaces d where d.traversal_ids @> array[${p.place}::bigint]))
+           and ${seesProjects(p, shape)})
+      select i.* from places v, lateral (
+        select i.* from issues i
+         where i.project_id = v.id and ${seesIssues(p, shape, sql`v.role`)} and ${where} ${cut}) i`
+  return sql`${caller} select i.* from issues i join projects p on p.id = i.project_id, ${homeOf} n
+    where ${where} and ${seesProjects(p, shape)} and ${seesIssues(p, shape, role)} ${cut}`
+}
+
+const list = statements<ListShape, Values, Paged<IssueShown>>((p, shape) => {
+  const order = sql`order by ${orderBy(shape.order, shape.descending)}`
+  const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
+  const chosen = sql`select i.id from (${matching(p, shape, reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
+  return paged(shownIssues(chosen), sql`select from (${matching(p, shape, sql``)}) m`)
+})
+
+const counts = statements<Shape, Values, Counts>(
+  (p, shape) => sql`
+    select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
+           count(*) filter (where i.state = 'opened')::int as opened
+      from (${matching(p, shape, sql``)}) i`,
+)
+export interface Counts {
+  readonly all: number
+  readonly closed: number
+  readonly opened: number
+}
+
+const NONE: FilterValues = {
+  viewer: null,
+  state: '',
+  issue_type: '',
+  confidential: false,
+  iids: [],
+  author: 0,
+  assignee: 0,
+  label: 0,
+  labels: [],
+  milestone: 0,
+  milestones: [],
+  weight: 0,
+  epic: 0,
+  iteration: 0,
+  iteration_title: '',
+  emoji: '',
+  created_after: '-infinity',
+  created_before: 'infinity',
+  updated_after: '-infinity',
+  updated_before: 'infinity',
+  patterns: [],
+  word: '',
+  not_iids: [],
+  not_author: 0,
+  not_assignees: [],
+  not_labels: [],
+  not_milestones: [],
+  not_weight: 0,
+  not_epic: 0,
+  not_iteration: 0,
+  not_emoji: '',
+}
+
+function ask(viewer: Viewer | null, place: Place, filter: Filter): { shape: Shape; values: Values } {
+  const everything = viewer?.admin === true
+  const planner = everything || (place.in === 'project' && place.role >= ROLES.planner)
+  return {
+    shape: {
+      in: place.in,
+      sees: planner ? 'all' : viewer === null ? 'open' : 'own',
+      everything,
+      unarchived: filter.unarchived,
+      conditions: filter.conditions,
+    },
+    values: {
+      ...NONE,
+      ...filter.values,
+      viewer: viewer?.id ?? null,
+      place: place.in === 'everywhere' ? 0 : place.id,
+      user_id: viewer?.id ?? 0,
+      open_to: openTo(viewer),
+      limit: 0,
+      offset: 0,
+    },
+  }
+}
+
+interface Page {
+  readonly order: OrderName
+  readonly descending: boolean
+  readonly limit: number
+  readonly offset: number
+}
+
+/** One page of issues that the viewer sees. */
+export async function listIssues(
+  db: Db,
+  viewer: Viewer | null,
+  { place, filter }: { readonly place: Place; readonly filter: Filter },
+  { order, descending, limit, offset }: Page,
+): Promise<Listed<IssueShown>> {
+  const { shape, values } = ask(viewer, place, filter)
+  return listed(await db.rows(list({ ...shape, order, descending }), { ...values, limit, offset }))
+}
+
+/** How many there are that the viewer sees. */
+export async function countIssues(
+  db: Db,
+  viewer: Viewer | null,
+  place: Place,
+  filter: Filter,
+): Promise<Counts> {
+  const { shape, values } = ask(viewer, place, filter)
+  const [row] = await db.rows(counts(shape), values)
+  return row ?? { all: 0, closed: 0, opened: 0 }
+}
+
+interface Names {
+  readonly labels: readonly string[]
+  readonly milestones: readonly string[]
+  readonly not_milestones: readonly string[]
+  readonly users: readonly string[]
+}
+export interface Known {
+  readonly labels: { readonly id: number; readonly title: string }[]
+  readonly milestones: number[]
+  readonly not_milestones: number[]
+  readonly users: { readonly id: number; readonly username: string }[]
+}
+
+const known = statement(
+  (p: Slots<Names & { project_id: number | null; line: readonly number[] | null }>) => sql<Known>`
+    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title)), '[]') from labels l
+             where l.title = any(${p.labels}::text[])
+               and (l.project_id = ${p.project_id} or l.group_id = any(${p.line}::bigint[]))) as labels,
+           array(select m.id from milestones m where m.title = any(${p.milestones}::text[])
+               and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
+             as milestones,
+           array(select m.id from milestones m where m.title = any(${p.not_milestones}::text[])
+               and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
+             as not_milestones,
+           (select coalesce(json_agg(json_build_object('id', u.id, 'username', lower(u.username))), '[]') from users u
+             where lower(u.username) = any(${p.users}::text[])) as users`,
+)
+
+/** The ids behind names, in a project and the groups above it, or anywhere. */
+export async function lookUp(
+  db: Db,
+  names: Names,
+  project: { readonly id: number; readonly traversal_ids: readonly number[] } | undefined,
+): Promise<Known> {
+  const [row] = await db.rows(known, {
+    ...names,
+    project_id: project?.id ?? null,
+    line: project?.traversal_ids ?? null,
+  })
+  return row ?? { labels: [], milestones: [], not_milestones: [], users: [] }
+}

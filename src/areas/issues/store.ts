@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import type { Project } from '../../core/projects.ts'
+import { heldBy, roleInProject } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Issue } from '../../db/schema_planning.ts'
+import { listed, paged, q, statement, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../records/issue.ts'
+import type { Author } from '../../records/user.ts'
+
+const shown = statement(
+  (p: Slots<{ id: number; user_id: number | null }>) =>
+    sql<IssueShown>`${shownIssues(sql`select ${p.id}::bigint as id`, p.user_id)}`,
+)
+
+/** All that one answer shows of an issue. */
+export async function show(db: Db, id: number, userId: number | null): Promise<IssueShown> {
+  const row = await db.one(shown, { id, user_id: userId })
+  if (row === undefined) throw new Error('an issue went away while it was read')
+  return row
+}
+
+const byId = statement((p: Slots<{ id: number }>) =>
+  q.selectFrom('issues').selectAll().where('id', '=', p.id),
+)
+/** Whoever asks. */
+export const find = (db: Db, id: number): Promise<Issue | undefined> => db.one(byId, { id })
+
+const assigned = statement((p: Slots<{ id: number; user_id: number }>) =>
+  q
+    .selectFrom('issue_assignees')
+    .select('user_id')
+    .where('issue_id', '=', p.id)
+    .where('user_id', '=', p.user_id),
+)
+export const isAssigned = async (db: Db, id: number, userId: number): Promise<boolean> =>
+  (await db.one(assigned, { id, user_id: userId })) !== undefined
+
+const removeOne = statement((p: Slots<{ project_id: number; id: number }>) =>
+  q.deleteFrom('issues').where('project_id', '=', p.project_id).where('id', '=', p.id),
+)
+export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
+  db.run(removeOne, { project_id: projectId, id })
+
+const subscription = statement(
+  (p: Slots<{ id: number; user_id: number; subscribed: boolean }>) => sql`
+    insert into noteable_subscriptions (noteable_id, user_id, subscribed)
+    values (${p.id}, ${p.user_id}, ${p.subscribed})
+    on conflict (noteable_id, user_id) do update set subscribed = excluded.subscribed`,
+)
+export const setSubscribed = (db: Db, id: number, userId: number, subscribed: boolean): Promise<number> =>
+  db.run(subscription, { id, user_id: userId, subscribed })
+
+const estimate = statement(
+  (p: Slots<{ id: number; seconds: number }>) => sql<Issue>`
+    update issues set time_estimate = ${p.seconds}, updated_at = now() where id = ${p.id} returning *`,
+)
+export const setEstimate = (db: Db, id: number, seconds: number): Promise<Issue | undefined> =>
+  db.one(estimate, { id, seconds })
+
+const spend = statement(
+  (p: Slots<{ id: number; seconds: number }>) => sql<Issue>`
+    update issues set total_time_spent = total_time_spent + ${p.seconds}, updated_at = now()
+     where id = ${p.id} and total_time_spent::bigint + ${p.seconds} between 0 and 2147483647
+    returning *`,
+)
+/** Undefined when more would be taken away than was spent. */
+export const addSpent = (db: Db, id: number, seconds: number): Promise<Issue | undefined> =>
+  db.one(spend, { id, seconds })
+
+const forget = statement(
+  (p: Slots<{ id: number }>) => sql<Issue>`
+    update issues set total_time_spent = 0, updated_at = now() where id = ${p.id} returning *`,
+)
+export const resetSpent = (db: Db, id: number): Promise<Issue | undefined> => db.one(forget, { id })
+
+const takers = (p: { id: unknown; internal: unknown }): ReturnType<typeof sql> => sql`
+  select i.author_id as user_id from issues i where i.id = ${p.id}
+  union
+  select a.user_id from issue_assignees a where a.issue_id = ${p.id}
+  union
+  select t.author_id from notes t
+   where t.noteable_id = ${p.id} and t.system_action is null and (${p.internal}::boolean or not t.internal)`
+const participants = statement(
+  (p: Slots<{ id: number; internal: boolean; limit: number; offset: number }>) =>
+    sql<Paged<Author>>`${paged(
+      sql`select u.id, u.username, u.name, u.state, u.avatar_url from users u where u.id in (${takers(p)})
+           order by u.id limit ${p.limit} offset ${p.offset}`,
+      sql`select from users u where u.id in (${takers(p)})`,
+    )}`,
+)
+interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+/** Who has a part in an issue; `internal` counts those who only said something internal. */
+export const listParticipants = async (
+  db: Db,
+  id: number,
+  internal: boolean,
+  page: Page,
+): Promise<Listed<Author>> => listed(await db.rows(participants, { id, internal, ...page }))
+
+const lockProjects = statement(
+  (p: Slots<{ ids: readonly number[] }>) =>
+    sql`select id from projects where id = any(${p.ids}::bigint[]) order by id for update`,
+)
+/** Two that move issues between the same projects wait for each other, whichever way they go. */
+export const lockBoth = (db: Db, ids: readonly number[]): Promise<number> => db.run(lockProjects, { ids })
+
+const follow = statement(
+  (p: Slots<{ from: number; to: number }>) =>
+    sql`update issues set moved_to_id = ${p.to} where id = ${p.from}`,
+)
+const copyVotes = statement(
+  (p: Slots<{ from: number; to: number }>) => sql`
+    insert into award_emoji (name, user_id, noteable_id, created_at, updated_at)
+    select name, user_id, ${p.to}, created_at, updated_at from award_emoji where noteable_id = ${p.from} order by id`,
+)
+const copyNotes = statement(
+  (p: Slots<{ from: number; to: number }>) => sql`
+    with threads as (
+      select d.*, substr(encode(sha256(convert_to(d.key || ${p.to}::text, 'utf8')), 'hex'), 1, 40) as copied_as
+        from discussions d where d.noteable_id = ${p.from}
+    ), copies as (
+      insert into discussions (key, noteable_id, individual_note, created_at)
+      select copied_as, ${p.to}, individual_note, created_at from threads order by id
+      returning id, key
+    ), counted as (
+      update issues set user_notes_count = (select user_notes_count from issues where id = ${p.from}) where id = ${p.to}
+    )
+    insert into notes (discussion_id, noteable_id, author_id, type, body, internal, system_action, mentions_project_id,
+                       created_at, updated_at)
+    select c.id, ${p.to}, n.author_id, n.type, n.body, n.internal, n.system_action, n.mentions_project_id,
+           n.created_at, n.updated_at
+      from threads t join copies c on c.key = t.copied_as join notes n on n.discussion_id = t.id
+     order by n.id`,
+)
+/** Tells where an issue went, and takes along what people said of it. */
+export async function markMoved(db: Db, from: number, to: number): Promise<void> {
+  await db.run(copyNotes, { from, to })
+  await db.run(copyVotes, { from, to })
+  await db.run(follow, { from, to })
+}
+
+const target = statement(
+  (p: Slots<{ id: number; user_id: number }>) => sql<Project>`
+    select p.*, n.traversal_ids,
+           coalesce(${roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)}, 0) as role
+      from projects p join namespaces n on n.id = p.namespace_id where p.id = ${p.id}`,
+)
+/** A project with what the user holds on it, whether it shows or not. */
+export const findProject = (db: Db, id: number, userId: number): Promise<Project | undefined> =>
+  db.one(target, { id, user_id: userId })
+
+const titles = statement(
+  (p: Slots<{ id: number }>) => sql<{ title: string }>`
+    select l.title from label_links k join labels l on l.id = k.label_id where k.noteable_id = ${p.id} order by l.title`,
+)
+export const labelTitles = async (db: Db, id: number): Promise<string[]> =>
+  (await db.rows(titles, { id })).map(({ title }) => title)

@@ -1,0 +1,119 @@
+import { Type as t } from 'typebox'
+import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
+import { issue } from '../../access/noteable_gates.ts'
+import { nextInProject } from '../../core/counters.ts'
+import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
+import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
+import type { Project } from '../../core/projects.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import { violates } from '../../db/errors.ts'
+import type { Actor } from '../../http/gate.ts'
+import { nothing, operation } from '../../http/operation.ts'
+import { conflict, invalid } from '../../http/problems.ts'
+import { Issue, presentIssue } from '../../records/issue.ts'
+import { changesIssue, createsIssues, deletesIssue } from './gates.ts'
+import * as issues from './store.ts'
+import { atLeastOne, checkIssue, createParams, planOf, updateParams, wordsOf } from './write_params.ts'
+
+interface Who {
+  readonly actor: Actor
+  readonly project: Project
+}
+/** Times and numbers are for those to say who own the project. */
+const owns = ({ actor, project }: Who): boolean => actor.admin || project.role === ROLES.owner
+/** Members say what their issue is about as they create it, as published; later that takes a Planner. */
+const belongs = ({ actor, project }: Who): boolean => actor.admin || project.role >= ROLES.guest
+
+const duplicated = (): ReturnType<typeof conflict> => conflict('Duplicated issue')
+
+async function drawIid(db: Db, projectId: number, wanted: number | undefined): Promise<number> {
+  if (wanted === undefined) return nextInProject(db, projectId, 'issues')
+  await reserveIid(db, projectId, wanted)
+  return wanted
+}
+
+export const getIssue = operation({
+  method: 'GET',
+  path: '/projects/:id/issues/:issue_iid',
+  summary: 'Get an issue',
+  published: true,
+  gates: [project, issue, anyone],
+  handle: async ({ db, actor, issue, config }) =>
+    presentIssue(await issues.show(db, issue.id, actor?.id ?? null), { config }),
+  returns: Issue,
+})
+
+export const createIssue = operation({
+  method: 'POST',
+  path: '/projects/:id/issues',
+  summary: 'Create an issue',
+  published: true,
+  first: [signedIn],
+  params: t.Object(createParams),
+  gates: [project, createsIssues],
+  handle: async (ctx) => {
+    const { db, actor, project, params, config } = ctx
+    checkIssue(params)
+    const mine = owns(ctx)
+    const made = await insertIssue(db, {
+      project_id: project.id,
+      iid: await drawIid(db, project.id, mine ? params.iid : undefined),
+      author_id: actor.id,
+      title: params.title.trim(),
+      description: params.description ?? null,
+      issue_type: params.issue_type ?? 'issue',
+      confidential: params.confidential ?? false,
+      created_at: (mine ? params.created_at : undefined) ?? null,
+    }).catch((error: unknown) => {
+      throw violates(error, 'issues_project_id_iid_key') ? duplicated() : error
+    })
+    const plan = belongs(ctx) ? planOf(params) : {}
+    await changeIssue({ ...ctx, quiet: true }, made.id, {
+      ...plan,
+      ...(mine && { updated_at: params.created_at }),
+    })
+    return presentIssue(await issues.show(db, made.id, actor.id), { config })
+  },
+  returns: Issue,
+  refuses: [duplicated, () => invalid({ title: ["can't be blank"] })],
+})
+
+export const updateIssue = operation({
+  method: 'PUT',
+  path: '/projects/:id/issues/:issue_iid',
+  summary: 'Change an issue',
+  published: true,
+  first: [signedIn],
+  params: t.Object(updateParams, { atLeastOne }),
+  gates: [project, issue, changesIssue],
+  handle: async (ctx) => {
+    const { db, actor, issue, params, config } = ctx
+    checkIssue(params)
+    const { state_event: event } = params
+    const change: IssueChange = {
+      ...wordsOf(params),
+      ...(event !== undefined && { state: event === 'close' ? 'closed' : 'opened' }),
+      ...(plans(ctx) && { ...planOf(params), confidential: params.confidential }),
+      ...(owns(ctx) && { updated_at: params.updated_at }),
+    }
+    await changeIssue(ctx, issue.id, change)
+    return presentIssue(await issues.show(db, issue.id, actor.id), { config })
+  },
+  returns: Issue,
+  refuses: [() => invalid({ title: ["can't be blank"] })],
+})
+
+export const deleteIssue = operation({
+  method: 'DELETE',
+  path: '/projects/:id/issues/:issue_iid',
+  summary: 'Delete an issue',
+  published: true,
+  first: [signedIn],
+  gates: [project, issue, deletesIssue, unmodified('issue')],
+  handle: async ({ db, project, issue }) => {
+    await issues.remove(db, project.id, issue.id)
+    return null
+  },
+  returns: nothing,
+})

@@ -1,0 +1,106 @@
+import { Type as t, type Static, type TObject } from 'typebox'
+import { isDay } from '../../core/days.ts'
+import type { IssueChange } from '../../core/issue_changes.ts'
+import { badParams, invalid } from '../../http/problems.ts'
+import { listOf, nullable, oneOf } from '../../http/schema.ts'
+
+const titles = t.Optional(listOf(t.String({ maxLength: 255 })))
+const moment = t.Optional(t.Unsafe<string>({ type: 'string', format: 'date-time' }))
+
+/** What creating and changing an issue have in common. */
+const common = {
+  description: t.Optional(nullable(t.String())),
+  assignee_ids: t.Optional(listOf(t.Integer())),
+  assignee_id: t.Optional(nullable(t.Integer({ description: 'Deprecated: use `assignee_ids`' }))),
+  milestone_id: t.Optional(nullable(t.Integer({ description: '0 takes it away' }))),
+  labels: titles,
+  add_labels: titles,
+  remove_labels: titles,
+  due_date: t.Optional(
+    nullable(t.String({ pattern: '^([0-9]{4}-[0-9]{2}-[0-9]{2})?$', description: 'Empty takes it away' })),
+  ),
+  confidential: t.Optional(t.Boolean()),
+  discussion_locked: t.Optional(t.Boolean()),
+  issue_type: t.Optional(oneOf(['issue', 'incident', 'test_case', 'task'])),
+  weight: t.Optional(nullable(t.Integer({ maximum: 2 ** 31 - 1 }))),
+  epic_id: t.Optional(nullable(t.Integer({ description: '0 takes it away' }))),
+  epic_iid: t.Optional(nullable(t.Integer({ description: 'Deprecated: use `epic_id`' }))),
+}
+
+export const createParams = {
+  title: t.String(),
+  ...common,
+  created_at: moment,
+  iid: t.Optional(
+    t.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'For administrators and Owners' }),
+  ),
+}
+
+export const updateParams = {
+  title: t.Optional(t.String()),
+  ...common,
+  state_event: t.Optional(oneOf(['reopen', 'close'])),
+  updated_at: moment,
+}
+
+/** As published, in this order. */
+export const atLeastOne = (
+  'assignee_id assignee_ids confidential created_at description discussion_locked due_date labels add_labels ' +
+  'remove_labels milestone_id state_event title issue_type weight epic_id epic_iid'
+).split(' ')
+
+type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
+
+const MOST = { title: 255, description: 1_000_000, labels: 100, assignees: 200 }
+const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
+
+/** Throws what is wrong with the record that this would make. */
+export function checkIssue(given: Given): void {
+  const { title, description, weight, due_date: day } = given
+  if (day && !isDay(day)) throw badParams(['due_date is invalid'])
+  const titles = [given.labels, given.add_labels, given.remove_labels]
+  const names = ['labels', 'add_labels', 'remove_labels'].filter(
+    (_, i) => (titles[i]?.length ?? 0) > MOST.labels,
+  )
+  if ((given.assignee_ids?.length ?? 0) > MOST.assignees) names.push('assignee_ids')
+  if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
+  const faults = {
+    ...(title?.trim() === '' && { title: ["can't be blank"] }),
+    ...(title !== undefined &&
+      Array.from(title.trim()).length > MOST.title && { title: [tooLong(MOST.title)] }),
+    ...((description?.length ?? 0) > MOST.description && { description: [tooLong(MOST.description)] }),
+    ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
+  }
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+const orNone = (id: number | null | undefined): number | null | undefined => (id === 0 ? null : id)
+const epicOf = ({ epic_id, epic_iid }: Given): IssueChange['epic'] => {
+  const value = orNone(epic_id === undefined ? epic_iid : epic_id)
+  if (value === undefined || value === null) return value
+  return { by: epic_id === undefined ? 'iid' : 'id', value }
+}
+const assigneesOf = ({ assignee_ids, assignee_id }: Given): number[] | undefined => {
+  const ids = assignee_ids ?? (assignee_id === undefined ? undefined : [assignee_id ?? 0])
+  return ids?.filter((id) => id !== 0)
+}
+
+/** What everybody who may change the issue may change. */
+export const wordsOf = (given: Given): IssueChange => ({
+  title: given.title?.trim(),
+  description: given.description,
+  issue_type: given.issue_type,
+})
+
+/** What takes a Planner; from others it is left out in silence, as published. */
+export const planOf = (given: Given): IssueChange => ({
+  labels: given.labels,
+  add_labels: given.add_labels,
+  remove_labels: given.remove_labels,
+  milestone_id: orNone(given.milestone_id),
+  assignee_ids: assigneesOf(given),
+  due_date: given.due_date === '' ? null : given.due_date,
+  weight: given.weight,
+  epic: epicOf(given),
+  discussion_locked: given.discussion_locked,
+})

@@ -1,0 +1,112 @@
+import type { Static } from 'typebox'
+import { nextInGroup, nextInProject } from '../../core/counters.ts'
+import { violates } from '../../db/errors.ts'
+import type { Context } from '../../http/gate.ts'
+import { noSuchRecord } from '../../http/problems.ts'
+import { presentMilestone, type Milestone, type MilestoneShown } from '../../records/milestone.ts'
+import { lockNamesakes, mergeMilestones } from './promotion_store.ts'
+import {
+  FAULTY,
+  TAKEN,
+  faultsOf,
+  notCreated,
+  notPromoted,
+  notUpdated,
+  readDay,
+  titleOf,
+  type Faults,
+} from './rules.ts'
+import * as milestones from './store.ts'
+import type { Home } from './store.ts'
+
+type Shown = Static<typeof Milestone>
+type Here = Context & { readonly home: Home }
+type At = Here & { readonly milestone: MilestoneShown }
+
+const nextIid = ({ db }: Context, { kind, id }: Home): Promise<number> =>
+  kind === 'project' ? nextInProject(db, id, 'milestones') : nextInGroup(db, id, 'milestones')
+
+const isFaulty = (faults: Faults): boolean => Object.keys(faults).length > 0
+
+/** A title that two give at once in one parent is held by a constraint too. */
+const orTaken =
+  (refusal: (faults: Faults) => Error) =>
+  (error: unknown): never => {
+    const names = ['milestones_project_title_key', 'milestones_group_title_key']
+    throw names.some((name) => violates(error, name)) ? refusal(FAULTY) : error
+  }
+
+interface Given {
+  readonly title?: string
+  readonly description?: string | null
+  readonly start_date?: string | null
+  readonly due_date?: string | null
+}
+
+/** What the milestone would be; what is not given stays as it was. */
+const settle = (given: Given, now?: milestones.Values): milestones.Values => {
+  const [start, due] = [readDay('start_date', given.start_date), readDay('due_date', given.due_date)]
+  return {
+    title: given.title === undefined ? (now?.title ?? '') : titleOf(given.title),
+    description: given.description === undefined ? (now?.description ?? null) : given.description || null,
+    start_date: start === undefined ? (now?.start_date ?? null) : start,
+    due_date: due === undefined ? (now?.due_date ?? null) : due,
+  }
+}
+
+export async function create(ctx: Here & { readonly params: Given }): Promise<Shown> {
+  const { db, home } = ctx
+  const values = settle(ctx.params)
+  const faults = faultsOf(values)
+  if (isFaulty(faults)) throw notCreated(faults)
+  await milestones.lockTitle(db, home, values.title)
+  if (await milestones.isTaken(db, home, values.title)) throw notCreated(FAULTY)
+  const row = await milestones
+    .insertMilestone(db, home, await nextIid(ctx, home), values)
+    .catch(orTaken(notCreated))
+  if (row === undefined) throw new Error('a milestone was not inserted')
+  return presentMilestone(row, ctx)
+}
+
+const STATES = { close: 'closed', activate: 'active' } as const
+
+export async function change(
+  ctx: At & { readonly params: Given & { readonly state_event?: keyof typeof STATES } },
+): Promise<Shown> {
+  const { db, home, params } = ctx
+  // The title's lock comes before the row's, here and where milestones are merged.
+  if (params.title !== undefined) await milestones.lockTitle(db, home, titleOf(params.title))
+  const before = await milestones.lockMilestone(db, home, ctx.milestone.id)
+  if (before === undefined) throw noSuchRecord()
+  const values = settle(params, before)
+  const faults = faultsOf(values)
+  if (isFaulty(faults)) throw notUpdated(faults)
+  if (values.title !== before.title && (await milestones.isTaken(db, home, values.title, [before.id])))
+    throw notUpdated(FAULTY)
+  const state = params.state_event === undefined ? before.state : STATES[params.state_event]
+  const row = await milestones.updateMilestone(db, before.id, { ...values, state }).catch(orTaken(notUpdated))
+  if (row === undefined) throw noSuchRecord()
+  return presentMilestone(row, ctx)
+}
+
+export async function discard({ db, home, milestone }: At): Promise<null> {
+  if ((await milestones.removeMilestone(db, home, milestone.id)) === 0) throw noSuchRecord()
+  return null
+}
+
+/** Makes a milestone of the group of all that bear the title in its own projects. */
+export async function promote(ctx: At & { readonly promotesTo: Home }): Promise<Shown> {
+  const { db, home, milestone, promotesTo } = ctx
+  await milestones.lockTitle(db, promotesTo, milestone.title)
+  const from = await lockNamesakes(db, promotesTo.id, milestone.title)
+  const before = await milestones.lockMilestone(db, home, milestone.id)
+  // Somebody promoted its namesake, removed it or called it otherwise while we waited.
+  if (before === undefined || !from.includes(before.id)) throw noSuchRecord()
+  if (await milestones.isTaken(db, promotesTo, before.title, from)) throw notPromoted(`Title ${TAKEN}`)
+  const row = await milestones
+    .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), settle({}, before))
+    .catch(orTaken(() => notPromoted(`Title ${TAKEN}`)))
+  if (row === undefined) throw new Error('a milestone was not inserted')
+  await mergeMilestones(db, { into: row.id, from })
+  return presentMilestone(row, ctx)
+}

@@ -1,0 +1,76 @@
+import { Type as t, type Static } from 'typebox'
+import type { Listed } from '../../db/statement.ts'
+import type { Actor, Context } from '../../http/gate.ts'
+import type { PageRequest } from '../../http/operation.ts'
+import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { presentMilestone, type Milestone } from '../../records/milestone.ts'
+import * as milestones from './store.ts'
+import type { Home } from './store.ts'
+
+export const listParams = {
+  iids: t.Optional(listOf(t.Integer())),
+  state: t.Optional(oneOf(['active', 'closed', 'all'], { default: 'all' })),
+  title: t.Optional(t.String({ description: 'The whole title' })),
+  search: t.Optional(t.String({ description: 'Part of the title or description' })),
+  include_parent_milestones: t.Optional(
+    t.Boolean({ default: false, description: 'Deprecated: `include_ancestors`' }),
+  ),
+  include_ancestors: t.Optional(
+    t.Boolean({ default: false, description: 'Those of the groups above too; `iids` counts no more then' }),
+  ),
+  updated_before: t.Optional(timestamp()),
+  updated_after: t.Optional(timestamp()),
+  containing_date: t.Optional(date()),
+}
+
+interface Wanted {
+  readonly iids?: number[]
+  readonly state?: 'active' | 'closed' | 'all'
+  readonly title?: string
+  readonly search?: string
+  readonly include_parent_milestones?: boolean
+  readonly include_ancestors?: boolean
+  readonly include_descendants?: boolean
+  readonly updated_before?: string
+  readonly updated_after?: string
+  readonly containing_date?: string
+}
+type Here = Context & {
+  readonly actor: Actor
+  readonly home: Home
+  readonly params: Wanted
+  readonly page: PageRequest
+}
+
+export async function list(ctx: Here): Promise<Listed<Static<typeof Milestone>>> {
+  const { db, actor, home, params, page } = ctx
+  const ancestors = params.include_ancestors === true || params.include_parent_milestones === true
+  const found = await milestones.listMilestones(
+    db,
+    actor,
+    { home, reach: { ancestors, descendants: params.include_descendants === true }, page },
+    {
+      state: params.state === 'all' ? undefined : params.state,
+      title: params.title,
+      search: params.search || undefined,
+      iids: ancestors ? undefined : params.iids,
+      before: params.updated_before,
+      after: params.updated_after,
+      containing: params.containing_date,
+    },
+  )
+  return { ...found, items: found.items.map((row) => presentMilestone(row, ctx)) }
+}
+
+const day = t.Optional(nullable(t.String({ description: '`YYYY-MM-DD`; empty takes it away' })))
+const rest = {
+  description: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
+  start_date: day,
+  due_date: day,
+}
+
+export const createParams = { title: t.String(), ...rest }
+export const changeParams = t.Object(
+  { title: t.Optional(t.String()), ...rest, state_event: t.Optional(oneOf(['close', 'activate'])) },
+  { atLeastOne: ['title', 'description', 'start_date', 'due_date', 'state_event'] },
+)

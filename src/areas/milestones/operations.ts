@@ -1,0 +1,121 @@
+import { Type as t } from 'typebox'
+import { planner, project, signedIn } from '../../access/gates.ts'
+import { premiumCharts } from '../../access/tiers.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { Issue } from '../../records/issue.ts'
+import { MergeRequest } from '../../records/merge_request.ts'
+import { Milestone, presentMilestone } from '../../records/milestone.ts'
+import * as actions from './actions.ts'
+import * as contents from './contents.ts'
+import { groupToPromoteTo, inProject, milestone } from './gates.ts'
+import { changeParams, createParams, list, listParams } from './lists.ts'
+import { FAULTY, notCreated, notPromoted, notUpdated } from './rules.ts'
+
+export {
+  createGroupMilestone,
+  deleteGroupMilestone,
+  getGroupMilestone,
+  listGroupBurndownEvents,
+  listGroupMilestoneIssues,
+  listGroupMilestoneMergeRequests,
+  listGroupMilestones,
+  updateGroupMilestone,
+} from './group_operations.ts'
+
+export const listMilestones = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones',
+  summary: 'List the milestones of a project',
+  first: [signedIn],
+  params: t.Object(listParams),
+  gates: [project, inProject],
+  handle: list,
+  returns: pageOf(Milestone),
+})
+
+export const getMilestone = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id',
+  summary: 'Get a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, milestone],
+  handle: async (ctx) => presentMilestone(ctx.milestone, ctx),
+  returns: Milestone,
+})
+
+export const createMilestone = operation({
+  method: 'POST',
+  path: '/projects/:id/milestones',
+  summary: 'Create a milestone in a project',
+  first: [signedIn],
+  params: t.Object(createParams),
+  gates: [project, inProject, planner],
+  handle: actions.create,
+  returns: Milestone,
+  refuses: [() => notCreated(FAULTY)],
+})
+
+export const updateMilestone = operation({
+  method: 'PUT',
+  path: '/projects/:id/milestones/:milestone_id',
+  summary: 'Change, close or activate a milestone of a project',
+  first: [signedIn],
+  params: changeParams,
+  gates: [project, inProject, planner, milestone],
+  handle: actions.change,
+  returns: Milestone,
+  refuses: [() => notUpdated(FAULTY)],
+})
+
+export const deleteMilestone = operation({
+  method: 'DELETE',
+  path: '/projects/:id/milestones/:milestone_id',
+  summary: 'Delete a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, planner, milestone],
+  handle: actions.discard,
+  returns: nothing,
+})
+
+export const promoteMilestone = operation({
+  method: 'POST',
+  path: '/projects/:id/milestones/:milestone_id/promote',
+  summary: 'Make a group milestone of all that bear the title in projects of the group',
+  first: [signedIn],
+  gates: [project, inProject, planner, groupToPromoteTo, milestone],
+  handle: actions.promote,
+  returns: Milestone,
+  status: 200,
+  refuses: [() => notPromoted('Title already being used for another group or project milestone.')],
+})
+
+export const listMilestoneIssues = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/issues',
+  summary: 'List the issues at a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listIssues,
+  returns: pageOf(Issue),
+})
+
+export const listMilestoneMergeRequests = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/merge_requests',
+  summary: 'List the merge requests at a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listMergeRequests,
+  returns: pageOf(MergeRequest),
+})
+
+export const listBurndownEvents = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/burndown_events',
+  summary: 'List what a burndown chart of a milestone of a project is drawn from',
+  published: true,
+  first: [premiumCharts, signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listBurndownEvents,
+  returns: t.Array(contents.BurndownEvent),
+})

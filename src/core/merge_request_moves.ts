@@ -1,0 +1,256 @@
+import type { Repository } from '../git/repository.ts'
+import type { Instance } from '../instance.ts'
+import { closeIssues, closedBy } from './closing.ts'
+import {
+  findLanded,
+  noteCompared,
+  noteMerged,
+  noteStatus,
+  openRequests,
+  type Compared,
+  type Landed,
+  type OpenRequest,
+} from './merge_request_rows.ts'
+import { repositoryPath } from './projects.ts'
+import { recordState } from './resource_events.ts'
+import { writeSystemNote } from './system_notes.ts'
+
+// What becomes of merge requests when branches move, whoever moved them. All of it follows from the refs as they stand
+// and from what was written down before, so that it can be done again after a crash.
+
+const HEADS = 'refs/heads/'
+/** Commits that are looked through for the one that merged a branch, and named in a note. */
+const SEARCHED = 1_000
+const NAMED = 50
+/** Commits that a merge request is found by. */
+const REMEMBERED = 5_000
+
+interface Tools extends Pick<Instance, 'db' | 'git'> {
+  /** Who moves branches. */
+  readonly actor?: { readonly id: number } | null
+}
+interface Place {
+  readonly id: number
+}
+
+/** Brings the open merge requests from and into these branches of a project in line with its refs; all, without names. */
+export async function followBranches(
+  tools: Tools,
+  project: Place,
+  branches: readonly string[] | undefined,
+): Promise<void> {
+  const found = await openRequests(tools.db, project, branches)
+  if (found.length === 0) return
+  const repository = tools.git.repository(repositoryPath(project.id))
+  const isMeant = (branch: string): boolean => branches === undefined || branches.includes(branch)
+  const tips = await tipsOf(repository, branches)
+
+  const into = new Map<string, OpenRequest[]>()
+  for (const one of found)
+    if (one.project_id === project.id && isMeant(one.target_branch))
+      into.set(one.target_branch, [...(into.get(one.target_branch) ?? []), one])
+  // Where both branches moved, that it was merged goes before what became of its source.
+  const landed = new Set<number>()
+  for (const [branch, requests] of into)
+    for (const { id } of await followTarget(tools, repository, tips.get(branch), requests)) landed.add(id)
+
+  const moved = found
+    .filter(
+      (one) => one.source_project_id === project.id && isMeant(one.source_branch) && !landed.has(one.id),
+    )
+    .filter((one) => tips.get(one.source_branch) !== one.head_sha)
+  for (const request of moved) await followSource(tools, request)
+}
+
+async function tipsOf(
+  repository: Repository,
+  branches: readonly string[] | undefined,
+): Promise<Map<string, string | undefined>> {
+  if (branches === undefined)
+    return new Map((await repository.refs(HEADS)).map(({ name, id }) => [name.slice(HEADS.length), id]))
+  const ids = await Promise.all(branches.map((branch) => repository.ref(HEADS + branch)))
+  return new Map(branches.map((branch, at) => [branch, ids[at]]))
+}
+
+/** Its source branch moved, or went. */
+async function followSource({ db, git, actor }: Tools, request: OpenRequest): Promise<void> {
+  const { id, iid, project_id, source_project_id, source_branch } = request
+  const target = git.repository(repositoryPath(project_id))
+  const source = git.repository(repositoryPath(source_project_id ?? project_id))
+  // One at a time: what is written down last is what was looked at last.
+  await target.locked([`merge request ${id}`], async () => {
+    const head = await source.ref(HEADS + source_branch)
+    if (head === undefined) return noteStatus(db, [id], 'broken')
+    const compared = await compareBranches(target, { head, target_branch: request.target_branch })
+    await keepHead(target, iid, head)
+    if (compared === undefined) return noteStatus(db, [id], 'broken')
+    const noted = await noteCompared(db, id, compared)
+    if (noted?.fresh !== true || noted.before === null || noted.before === head) return
+    const body = await wordsForCommits(target, { ...compared, before: noted.before })
+    if (body !== undefined)
+      await writeSystemNote(db, { noteable_id: id, author_id: actor?.id ?? null, action: 'commit', body })
+  })
+}
+
+/** What a merge request of these compares; undefined without a target branch. */
+export async function compareBranches(
+  repository: Repository,
+  { head, target_branch }: { readonly head: string; readonly target_branch: string },
+): Promise<Compared | undefined> {
+  const start = await repository.ref(HEADS + target_branch)
+  if (start === undefined) return undefined
+  const base = await repository.mergeBase(start, head)
+  const [before, after] = await Promise.all([repository.commit(base ?? start), repository.commit(head)])
+  if (before === undefined || after === undefined) return undefined
+  const [patch, merged, commits] = await Promise.all([
+    repository.patch(before.tree, after.tree),
+    base === head ? undefined : repository.mergeTrees(start, head, true),
+    repository.log({ from: [head], exclude: [start], skip: 0, limit: REMEMBERED }),
+  ])
+  const conflicts = merged !== undefined && 'fault' in merged && merged.fault === 'conflict'
+  return {
+    base_sha: before.id,
+    start_sha: start,
+    head_sha: head,
+    changes_count: patch.complete ? String(patch.files.length) : `${patch.files.length}+`,
+    status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
+    commits,
+  }
+}
+
+export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head`
+
+/** Lets the commits of a merge request stay, and be fetched, when its branch has moved or gone. */
+export async function keepHead(repository: Repository, iid: number, head: string): Promise<void> {
+  const ref = headRef(iid)
+  const from = await repository.ref(ref)
+  // No lock of branches is held for it: whoever pushes has their turn, and nobody else moves it.
+  if (from !== head) await repository.moveRefs([{ ref, from, to: head }])
+}
+
+/** `added 2 commits`, and which; undefined when there are none, as after a rebase onto less. */
+async function wordsForCommits(
+  repository: Repository,
+  { before, head_sha, start_sha }: Compared & { readonly before: string },
+): Promise<string | undefined> {
+  const known = (await repository.commit(before)) === undefined ? [] : [before]
+  const shas = await repository.log({
+    from: [head_sha],
+    exclude: [...known, start_sha],
+    skip: 0,
+    limit: NAMED + 1,
+  })
+  if (shas.length === 0) return undefined
+  const commits = await Promise.all(shas.slice(0, NAMED).map((sha) => repository.commit(sha)))
+  const lines = commits.flatMap((commit) =>
+    commit ? [`* ${commit.id.slice(0, 8)} - ${commit.message.trimStart().split('\n', 1)[0] ?? ''}`] : [],
+  )
+  const count = shas.length > NAMED ? `${NAMED}+` : String(shas.length)
+  return `added ${count} commit${shas.length === 1 ? '' : 's'}\n\n${lines.toReversed().join('\n')}`
+}
+
+/**
+ * Their target branch moved: what it holds now is merged, by a merge of ours or by hand, and is given back; the others
+ * may conflict.
+ */
+async function followTarget(
+  tools: Tools,
+  repository: Repository,
+  tip: string | undefined,
+  requests: readonly OpenRequest[],
+): Promise<readonly OpenRequest[]> {
+  const { db } = tools
+  if (tip === undefined) {
+    await noteStatus(db, idsOf(requests), 'broken')
+    return []
+  }
+  const sought = requests.flatMap(({ head_sha, merging_to }) => [
+    ...(head_sha === null ? [] : [head_sha]),
+    ...merging_to,
+  ])
+  const there = await repository
+    .mergedInto(tip, [...new Set(sought)])
+    .catch(() => one(repository, tip, sought))
+  const isLanded = ({ head_sha, merging_to }: OpenRequest): boolean =>
+    (head_sha !== null && there.has(head_sha)) || merging_to.some((sha) => there.has(sha))
+  const landed = requests.filter(isLanded)
+  for (const request of await findLanded(db, idsOf(landed)))
+    await settle(tools, repository, request, { tip, there })
+  await noteStatus(db, idsOf(requests.filter((request) => !isLanded(request))), 'unchecked')
+  return landed
+}
+
+const idsOf = (requests: readonly OpenRequest[]): number[] => requests.map(({ id }) => id)
+
+/** The same for each by itself: a commit that is gone must not hide the others. */
+async function one(repository: Repository, tip: string, sought: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const sha of new Set(sought))
+    if ((await repository.commit(sha)) !== undefined && (await repository.isAncestor(sha, tip)))
+      found.add(sha)
+  return found
+}
+
+interface Found {
+  readonly tip: string
+  readonly there: ReadonlySet<string>
+}
+
+async function settle(
+  tools: Tools,
+  repository: Repository,
+  request: Landed,
+  { tip, there }: Found,
+): Promise<void> {
+  const { id, head_sha, base_sha, intents } = request
+  const intent = intents.find(({ commit_sha }) => there.has(commit_sha))
+  if (intent !== undefined) return finish(tools, repository, request, intent)
+  // A branch that never had a commit of its own is in its target from the start.
+  if (head_sha === null || head_sha === base_sha) return noteStatus(tools.db, [id], 'broken')
+  const merge_commit_sha = await mergeOf(repository, { head: head_sha, start: request.start_sha, tip })
+  const user_id = tools.actor?.id ?? null
+  await finish(tools, repository, request, { merge_commit_sha, squash_commit_sha: null, user_id })
+}
+
+/** The commit that brought `head` into the branch: the oldest with it as a parent, else itself. */
+async function mergeOf(
+  repository: Repository,
+  { head, start, tip }: { head: string; start: string | null; tip: string },
+): Promise<string> {
+  if (tip === head) return head
+  const exclude = [head, ...(start !== null && (await repository.commit(start)) ? [start] : [])]
+  const shas = await repository.log({ from: [tip], exclude, skip: 0, limit: SEARCHED })
+  for (const sha of shas.toReversed())
+    if ((await repository.commit(sha))?.parents.slice(1).includes(head) === true) return sha
+  return head
+}
+
+interface Done {
+  readonly merge_commit_sha: string | null
+  readonly squash_commit_sha: string | null
+  readonly user_id: number | null
+}
+
+async function finish({ db }: Tools, repository: Repository, request: Landed, done: Done): Promise<void> {
+  const { id, iid, project_id } = request
+  const { merge_commit_sha, squash_commit_sha, user_id } = done
+  const closes = request.closes && request.target_branch === request.default_branch
+  const iids = closes ? closedBy([request.description ?? '', ...(await messagesOf(repository, request))]) : []
+  await db.transaction(async (tx) => {
+    if (!(await noteMerged(tx, { id, merge_commit_sha, squash_commit_sha, user_id }))) return
+    await recordState(tx, { noteable_id: id, user_id, state: 'merged' })
+    await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'merged', body: 'merged' })
+    await closeIssues(tx, iids, { project_id, user_id, via: `merge request !${iid}` })
+  })
+}
+
+/** What the commits of a merge request say. */
+export async function messagesOf(
+  repository: Repository,
+  { head_sha, base_sha }: { readonly head_sha: string | null; readonly base_sha: string | null },
+): Promise<string[]> {
+  if (head_sha === null || base_sha === null || (await repository.commit(head_sha)) === undefined) return []
+  const shas = await repository.log({ from: [head_sha], exclude: [base_sha], skip: 0, limit: SEARCHED })
+  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
+  return commits.flatMap((commit) => commit?.message ?? [])
+}

@@ -1,0 +1,282 @@
+import { sql, type RawBuilder } from 'kysely'
+import { Type as t, type Static } from 'typebox'
+import type { MergeRequest as MergeRequestColumns } from '../db/schema_planning.ts'
+import { nullable, timestamp } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
+import { References, referencesOf } from './issue.ts'
+import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
+import {
+  Labels,
+  TaskCompletion,
+  TimeStats,
+  countTasks,
+  labelsJson,
+  presentLabels,
+  presentTime,
+  usersJson,
+  type LabelShown,
+} from './noteable.ts'
+import { UserBasic, authorJson, presentUser, type Author } from './user.ts'
+
+const record = {
+  id: t.Integer(),
+  iid: t.Integer(),
+  project_id: t.Integer(),
+  title: t.String(),
+  description: nullable(t.String()),
+  state: t.String(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  merged_by: nullable(UserBasic),
+  merge_user: nullable(UserBasic),
+  merged_at: nullable(timestamp()),
+  closed_by: nullable(UserBasic),
+  closed_at: nullable(timestamp()),
+  target_branch: t.String(),
+  source_branch: t.String(),
+  user_notes_count: t.Integer(),
+  upvotes: t.Integer(),
+  downvotes: t.Integer(),
+  author: nullable(UserBasic),
+  assignees: t.Array(UserBasic),
+  assignee: nullable(UserBasic),
+  reviewers: t.Array(UserBasic),
+  source_project_id: nullable(t.Integer()),
+  target_project_id: t.Integer(),
+  labels: Labels,
+  draft: t.Boolean(),
+  imported: t.Boolean(),
+  imported_from: t.String(),
+  work_in_progress: t.Boolean(),
+  milestone: nullable(Milestone),
+  merge_when_pipeline_succeeds: t.Boolean(),
+  merge_status: t.String(),
+  detailed_merge_status: t.String(),
+  merge_after: nullable(timestamp()),
+  sha: nullable(t.String()),
+  merge_commit_sha: nullable(t.String()),
+  squash_commit_sha: nullable(t.String()),
+  discussion_locked: nullable(t.Boolean()),
+  should_remove_source_branch: nullable(t.Boolean()),
+  force_remove_source_branch: nullable(t.Boolean()),
+  prepared_at: nullable(timestamp()),
+  reference: t.String(),
+  references: References,
+  web_url: t.String(),
+  time_stats: TimeStats,
+  squash: t.Boolean(),
+  squash_on_merge: t.Boolean(),
+  task_completion_status: TaskCompletion,
+  has_conflicts: t.Boolean(),
+  blocking_discussions_resolved: t.Boolean(),
+  approvals_before_merge: nullable(t.Integer()),
+}
+
+/** A merge request as lists show it. */
+export const MergeRequest = t.Object(record)
+
+const DiffRefs = t.Object({ base_sha: t.String(), head_sha: t.String(), start_sha: t.String() })
+
+/** A merge request by itself. */
+export const MergeRequestDetail = t.Object({
+  ...record,
+  subscribed: t.Boolean(),
+  changes_count: nullable(t.String()),
+  latest_build_started_at: nullable(timestamp()),
+  latest_build_finished_at: nullable(timestamp()),
+  first_deployed_to_production_at: nullable(timestamp()),
+  pipeline: t.Null(),
+  head_pipeline: t.Null(),
+  diff_refs: nullable(DiffRefs),
+  merge_error: nullable(t.String()),
+  first_contribution: t.Boolean(),
+  user: t.Object({ can_merge: t.Boolean() }),
+  diverged_commits_count: t.Optional(t.Integer()),
+  rebase_in_progress: t.Optional(t.Boolean()),
+})
+
+/** A merge request with all that its answers show. */
+export type MergeRequestShown = MergeRequestColumns & {
+  readonly project_path: string
+  readonly author: Author | null
+  readonly merge_user: Author | null
+  readonly closed_by: Author | null
+  readonly assignees: Author[]
+  readonly reviewers: Author[]
+  readonly labels: LabelShown[]
+  readonly milestone: MilestoneShown | null
+  readonly resolved: boolean
+  /** Whether the project asks for every thread to be resolved before a merge. */
+  readonly needs_resolved: boolean
+  readonly diff: {
+    readonly base_sha: string
+    readonly start_sha: string
+    readonly changes_count: string
+  } | null
+  readonly subscribed?: boolean
+}
+
+/** Whether a user hears of what happens to the merge request `m`: as set, or by having a part in it. */
+const isSubscribed = (userId: RawBuilder<unknown>): RawBuilder<boolean> => sql`coalesce(
+  (select s.subscribed from noteable_subscriptions s where s.noteable_id = m.id and s.user_id = ${userId}),
+  m.author_id = ${userId}
+    or exists (select from merge_request_assignees a where a.merge_request_id = m.id and a.user_id = ${userId})
+    or exists (select from merge_request_reviewers r where r.merge_request_id = m.id and r.user_id = ${userId})
+    or exists (select from notes t where t.noteable_id = m.id and t.author_id = ${userId} and t.system_action is null),
+  false)`
+
+/**
+ * The merge requests whose ids `chosen` selects as `id`, in its order, with all that is shown of them: one part of a
+ * statement, which looks at nothing but those rows. `subscriber` adds whether that user hears of them.
+ */
+export const shownMergeRequests = (
+  chosen: RawBuilder<unknown>,
+  subscriber?: RawBuilder<unknown>,
+): RawBuilder<MergeRequestShown> => sql`
+  select m.*, p.full_path as project_path,
+         ${authorJson(sql`m.author_id`)} as author,
+         ${authorJson(sql`m.merged_by_id`)} as merge_user,
+         ${authorJson(sql`m.closed_by_id`)} as closed_by,
+         ${usersJson(sql`select a.user_id from merge_request_assignees a where a.merge_request_id = m.id`)} as assignees,
+         ${usersJson(sql`select r.user_id from merge_request_reviewers r where r.merge_request_id = m.id`)} as reviewers,
+         ${labelsJson(sql`m.id`)} as labels,
+         ${milestoneJson(sql`m.milestone_id`)} as milestone,
+         not exists (select from notes o where o.noteable_id = m.id and o.type is not null and o.resolved_at is null)
+           as resolved,
+         coalesce((p.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, false) as needs_resolved,
+         (select json_build_object('base_sha', d.base_sha, 'start_sha', d.start_sha, 'changes_count', d.changes_count)
+            from merge_request_diffs d where d.merge_request_id = m.id order by d.id desc limit 1) as diff
+         ${subscriber ? sql`, ${isSubscribed(subscriber)} as subscribed` : sql``}
+    from (select c.id, row_number() over () as place from (${chosen}) c) chosen
+    join merge_requests m on m.id = chosen.id
+    join projects p on p.id = m.project_id
+   order by chosen.place`
+
+interface Around extends Pick<Instance, 'config'> {
+  /** Asked for by `with_labels_details`. */
+  readonly details?: boolean
+  /** The full path of the group whose list it stands in. */
+  readonly group?: string
+}
+
+/** Why it cannot be merged now, or that it can, in the published words. */
+export function mergeStatusOf(row: MergeRequestShown): string {
+  if (row.state !== 'opened') return 'not_open'
+  if (row.merge_status === 'broken') return 'commits_status'
+  if (row.draft) return 'draft_status'
+  if (row.needs_resolved && !row.resolved) return 'discussions_not_resolved'
+  if (row.merge_status === 'cannot_be_merged') return 'conflict'
+  return row.merge_status === 'can_be_merged' ? 'mergeable' : 'unchecked'
+}
+
+type Merging = Pick<
+  Static<typeof MergeRequest>,
+  | 'merge_status'
+  | 'detailed_merge_status'
+  | 'has_conflicts'
+  | 'sha'
+  | 'merge_commit_sha'
+  | 'squash_commit_sha'
+>
+const mergingOf = (row: MergeRequestShown): Merging => ({
+  merge_status: row.merge_status === 'broken' ? 'cannot_be_merged' : row.merge_status,
+  detailed_merge_status: mergeStatusOf(row),
+  has_conflicts: row.merge_status === 'cannot_be_merged',
+  sha: row.head_sha,
+  merge_commit_sha: row.merge_commit_sha,
+  squash_commit_sha: row.squash_commit_sha,
+})
+
+type People = Pick<
+  Static<typeof MergeRequest>,
+  'author' | 'assignees' | 'assignee' | 'reviewers' | 'merged_by' | 'merge_user' | 'closed_by'
+>
+function peopleOf(row: MergeRequestShown, around: Around): People {
+  const assignees = row.assignees.map((user) => presentUser(user, around))
+  const mergeUser = row.merge_user && presentUser(row.merge_user, around)
+  return {
+    merged_by: mergeUser,
+    merge_user: mergeUser,
+    closed_by: row.closed_by && presentUser(row.closed_by, around),
+    author: row.author && presentUser(row.author, around),
+    assignees,
+    assignee: assignees[0] ?? null,
+    reviewers: row.reviewers.map((user) => presentUser(user, around)),
+  }
+}
+
+export function presentMergeRequest(row: MergeRequestShown, around: Around): Static<typeof MergeRequest> {
+  return {
+    id: row.id,
+    iid: row.iid,
+    project_id: row.project_id,
+    title: row.title,
+    description: row.description,
+    state: row.state,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    ...peopleOf(row, around),
+    merged_at: row.merged_at?.toISOString() ?? null,
+    closed_at: row.closed_at?.toISOString() ?? null,
+    target_branch: row.target_branch,
+    source_branch: row.source_branch,
+    user_notes_count: row.user_notes_count,
+    upvotes: row.upvotes,
+    downvotes: row.downvotes,
+    source_project_id: row.source_project_id,
+    target_project_id: row.project_id,
+    labels: presentLabels(row.labels, around.details === true),
+    draft: row.draft,
+    imported: false,
+    imported_from: 'none',
+    work_in_progress: row.draft,
+    milestone: row.milestone && presentMilestone(row.milestone, around),
+    merge_when_pipeline_succeeds: false,
+    ...mergingOf(row),
+    merge_after: null,
+    discussion_locked: row.discussion_locked || null,
+    should_remove_source_branch: null,
+    force_remove_source_branch: row.remove_source_branch,
+    prepared_at: row.created_at.toISOString(),
+    reference: `!${row.iid}`,
+    references: referencesOf('!', row.iid, row.project_path, around.group),
+    web_url: `${around.config.url}/${row.project_path}/-/merge_requests/${row.iid}`,
+    time_stats: presentTime(row),
+    squash: row.squash,
+    squash_on_merge: row.squash,
+    task_completion_status: countTasks(row.description),
+    blocking_discussions_resolved: row.resolved,
+    approvals_before_merge: null,
+  }
+}
+
+interface Alone {
+  readonly canMerge: boolean
+  readonly diverged?: number | undefined
+  readonly rebasing?: boolean
+}
+
+/** What the world sees of a merge request that it asked for by name. */
+export const presentMergeRequestDetail = (
+  row: MergeRequestShown,
+  around: Around,
+  { canMerge, diverged, rebasing }: Alone,
+): Static<typeof MergeRequestDetail> => ({
+  ...presentMergeRequest(row, around),
+  subscribed: row.subscribed ?? false,
+  changes_count: row.diff?.changes_count ?? null,
+  latest_build_started_at: null,
+  latest_build_finished_at: null,
+  first_deployed_to_production_at: null,
+  pipeline: null,
+  head_pipeline: null,
+  diff_refs:
+    row.diff && row.head_sha !== null
+      ? { base_sha: row.diff.base_sha, head_sha: row.head_sha, start_sha: row.diff.start_sha }
+      : null,
+  merge_error: null,
+  first_contribution: false,
+  user: { can_merge: canMerge },
+  ...(diverged !== undefined && { diverged_commits_count: diverged }),
+  ...(rebasing === true && { rebase_in_progress: false }),
+})
