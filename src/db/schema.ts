@@ -205,6 +205,11 @@ interface LabelTable extends Times {
 interface LabelLinkTable {
   label_id: number
   noteable_id: number
+  // What the database keeps of an issue beside its links; null on other records.
+  issue_project_id: Generated<number | null>
+  issue_created_at: Generated<Date | null>
+  issue_state: Generated<string | null>
+  issue_confidential: Generated<boolean | null>
 }
 
 interface LabelSubscriptionTable {
