@@ -21,6 +21,7 @@ const SERVED = new Set([
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
   'award_emoji',
   'discussions',
 ])

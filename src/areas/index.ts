@@ -21,10 +21,14 @@ import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as snippets from './snippets/operations.ts'
+import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
+import { todoOperations } from './todos/operations.ts'
 import * as tree from './tree/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
@@ -53,11 +57,15 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   group_labels: groupLabels,
   groups,
   issues,
+  resource_events: resourceEventOperations,
+  todos: todoOperations,
   application_settings: applicationSettings,
+  projects,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
   merge_requests: mergeRequests,
+  snippets,
   users,
   milestones,
 }

@@ -22,7 +22,7 @@ const FEATURES = Object.keys(FEATURE_LEVELS) as Feature[]
 const FLAG_NAMES = Object.keys(FLAGS) as Keys<typeof FLAGS>[]
 const WORD_NAMES = Object.keys(WORDS) as Keys<typeof WORDS>[]
 const NUMBER_NAMES = Object.keys(NUMBERS) as Keys<typeof NUMBERS>[]
-export const SWITCH_NAMES = Object.keys(FEATURE_SWITCHES) as Keys<typeof FEATURE_SWITCHES>[]
+const SWITCH_NAMES = Object.keys(FEATURE_SWITCHES) as Keys<typeof FEATURE_SWITCHES>[]
 const LEVELS = ['disabled', 'private', 'enabled'] as const
 
 const each = <Name extends string, T>(names: readonly Name[], make: (name: Name) => T): { [N in Name]: T } =>

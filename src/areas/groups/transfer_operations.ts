@@ -7,14 +7,14 @@ import { setInGroup } from '../../core/members.ts'
 import { pathFault } from '../../core/paths.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Namespace } from '../../db/schema.ts'
-import type { Actor, Has } from '../../http/gate.ts'
+import type { Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { Group, GroupPlace, presentPlace } from './entity.ts'
-import { mayCreateGroup, mayCreateSubgroup, nestingFaults } from './rules.ts'
+import { mayCreateSubgroup, nestingFaults } from './rules.ts'
 import { listTransferLocations } from './transfer_store.ts'
 import { presentWhole } from './whole.ts'
-import { hasOwner } from './write_store.ts'
+import { hasOwner, mayCreateGroup } from './write_store.ts'
 
 const failed = (why: string): Problem => refused(`Transfer failed: ${why}`)
 const pathTaken = (): Problem =>
@@ -42,7 +42,8 @@ export const transferGroup = operation({
     // Held after the tree, so that what it is in by now shows.
     const parent = target && (await holdNamespace(db, target.id))
     if (now === undefined || (target && parent === undefined)) throw notFound('Group')
-    checkTransfer(actor, now, { target, below })
+    const allowed = target ? mayCreateSubgroup(actor, target) : await mayCreateGroup(db, actor)
+    checkTransfer(now, { target, below, allowed })
     const row = await placeGroup(db, { ...now, parent_id: target?.id ?? null }).catch((error: unknown) => {
       throw isTaken(error) ? pathTaken() : error
     })
@@ -70,13 +71,14 @@ interface Where {
   readonly target: GroupRow | undefined
   /** The group and all below it. */
   readonly below: readonly number[]
+  readonly allowed: boolean
 }
 
 /** Throws the first reason why a group cannot go there, in the published order. */
-function checkTransfer(actor: Actor, now: Namespace, { target, below }: Where): void {
+function checkTransfer(now: Namespace, { target, below, allowed }: Where): void {
   if (target === undefined && now.parent_id === null) throw alreadyRoot()
   if (target !== undefined && target.id === now.parent_id) throw alreadyThere()
-  if (!(target ? mayCreateSubgroup(actor, target) : mayCreateGroup(actor))) throw notAllowed()
+  if (!allowed) throw notAllowed()
   if (target !== undefined && below.includes(target.id)) throw intoItself()
   const reserved = target === undefined ? pathFault(now.path, true) : undefined
   if (reserved !== undefined) throw failed(`Validation failed: Path ${reserved}`)

@@ -103,7 +103,8 @@ function wanted(
   const { updated_after, updated_before, topic = [], search = '' } = params
   if ((updated_after ?? updated_before) !== undefined && order !== 'updated_at') throw unpaired()
   const role = roleOf(actor, params)
-  const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } = params
+  const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } =
+    params
   const moments = last_activity_after ?? last_activity_before ?? updated_after ?? updated_before
   const shape: ProjectListShape = {
     ...PROJECT_LIST_SHAPE,

@@ -29,11 +29,9 @@ test('an administrator makes a token for a user, which is shown once and works',
     revoked: false,
     description: 'of the yard',
     scopes: ['api', 'read_user'],
-    ...{
-      user_id: user.id,
-      last_used_at: null,
-      active: true,
-    },
+    user_id: user.id,
+    last_used_at: null,
+    active: true,
   })
   assert.match(String(token), /^glpat-/)
   assert.equal((await world().get('/user', { ...user, token: String(token) })).status, 200)
@@ -148,10 +146,8 @@ test('a status says what one is up to until it is over', async () => {
       emoji: 'speech_balloon',
       availability: 'busy',
       message: '<b>sailing</b>',
-      ...{
-        message_html: '&lt;b&gt;sailing&lt;/b&gt;',
-        clear_status_at: null,
-      },
+      message_html: '&lt;b&gt;sailing&lt;/b&gt;',
+      clear_status_at: null,
     },
   ])
   assert.deepEqual((await world().get(`/users/${user.username}/status`)).body, set.body)

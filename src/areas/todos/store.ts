@@ -1,0 +1,142 @@
+import { sql, type RawBuilder } from 'kysely'
+import { seesEpic, seesIssue } from '../../core/noteables.ts'
+import { ROLES, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { mine, role, seesProject } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import type { Visibility } from '../../db/schema.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../records/issue.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
+import { authorJson } from '../../records/user.ts'
+import type { TodoShown } from './entity.ts'
+
+const FILTERS = ['action', 'author', 'project', 'group', 'type', 'id'] as const
+type FilterName = (typeof FILTERS)[number]
+
+interface Values {
+  readonly user_id: number
+  readonly open_to: readonly Visibility[]
+  readonly state: string
+  readonly action: string
+  readonly author: number
+  readonly project: number
+  readonly group: number
+  readonly type: string
+  readonly id: number
+  readonly limit: number
+  readonly offset: number
+}
+interface Shape {
+  readonly filters: readonly FilterName[]
+  readonly everything: boolean
+}
+type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
+
+const CONDITIONS: Readonly<Record<FilterName, (p: P) => RawBuilder<unknown>>> = {
+  action: (p) => sql`t.action_name = ${p.action}`,
+  author: (p) => sql`t.author_id = ${p.author}`,
+  project: (p) => sql`t.project_id = ${p.project}`,
+  group: (p) => sql`(t.group_id = ${p.group} or n.traversal_ids @> array[${p.group}::bigint])`,
+  type: (p) => sql`k.kind = ${p.type}`,
+  id: (p) => sql`t.id = ${p.id}`,
+}
+
+/** What somebody can no longer see is on nobody's list. */
+function seen(p: P, everything: boolean): RawBuilder<unknown> {
+  if (everything) return sql`true`
+  const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`g.traversal_ids`)}, 0)`
+  return sql`case
+    when i.id is not null then ${seesProject(p, false)} and ${seesIssue(p.user_id, role)}
+    when m.id is not null then ${seesProject(p, false)} and (${role} >= ${sql.lit(ROLES.reporter)}
+      or (p.visibility <> 'private' and p.repository_access_level = 'enabled'))
+    when e.id is not null then ${seesEpic(p.user_id, groupRole)}
+     and (g.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
+    else false end`
+}
+
+const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => sql`
+    from todos t join noteables k on k.id = t.noteable_id
+    left join issues i on i.id = t.noteable_id
+    left join merge_requests m on m.id = t.noteable_id
+    left join epics e on e.id = t.noteable_id
+    left join projects p on p.id = t.project_id
+    left join namespaces n on n.id = p.namespace_id
+    left join namespaces g on g.id = e.group_id
+   where t.user_id = ${p.user_id}
+     and ${filters.includes('id') ? sql`true` : sql`t.state = ${p.state}`}
+     and ${sql.join([sql`true`, ...filters.map((name) => CONDITIONS[name](p))], sql` and `)}
+     and ${seen(p, everything)}`
+
+const list = statements<Shape, Values, Paged<TodoShown>>((p, shape) => {
+  const page = sql<TodoShown>`
+    with ${mine(p)}
+    select t.*, k.kind, coalesce(i.title, m.title, e.title) as title, coalesce(i.iid, m.iid, e.iid) as iid,
+           (select body from notes where notes.id = t.note_id) as note,
+           ${authorJson(sql`t.author_id`)} as author,
+           case when p.id is not null then json_build_object(
+             'id', p.id, 'name', p.name, 'path', p.path, 'full_path', p.full_path, 'home', n.full_name) end as project,
+           case when g.id is not null then json_build_object(
+             'id', g.id, 'name', g.name, 'path', g.path, 'kind', g.kind, 'full_path', g.full_path,
+             'parent_id', g.parent_id, 'avatar_url', g.avatar_url) end as "group"
+    ${matching(p, shape)}
+   order by t.id desc limit ${p.limit} offset ${p.offset}`
+  return paged(page, sql`with ${mine(p)} select ${matching(p, shape)}`)
+})
+
+/** What a list of reminders is narrowed down to. */
+export type TodoFilter = Partial<Pick<Values, FilterName | 'state'>>
+interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A page of somebody's reminders, newest first, of what they see. */
+export async function listTodos(
+  db: Db,
+  viewer: Viewer,
+  filter: TodoFilter,
+  page: Page,
+): Promise<Listed<TodoShown>> {
+  const filters = FILTERS.filter((name) => filter[name] !== undefined)
+  const none = { state: 'pending', action: '', author: 0, project: 0, group: 0, type: '', id: 0 }
+  return listed(
+    await db.rows(list({ filters, everything: viewer.admin }), {
+      ...none,
+      ...filter,
+      ...page,
+      user_id: viewer.id,
+      open_to: openTo(viewer),
+    }),
+  )
+}
+
+interface Chosen {
+  readonly ids: readonly number[]
+}
+const issues = statement(
+  (p: Slots<Chosen>) => sql<IssueShown>`${shownIssues(sql`select unnest(${p.ids}::bigint[]) as id`)}`,
+)
+const mergeRequests = statement(
+  (p: Slots<Chosen>) =>
+    sql<MergeRequestShown>`${shownMergeRequests(sql`select unnest(${p.ids}::bigint[]) as id`)}`,
+)
+export const issuesOf = (db: Db, ids: readonly number[]): Promise<IssueShown[]> => db.rows(issues, { ids })
+export const mergeRequestsOf = (db: Db, ids: readonly number[]): Promise<MergeRequestShown[]> =>
+  db.rows(mergeRequests, { ids })
+
+const finish = statement(
+  (p: Slots<{ user_id: number; id: number | null }>) => sql`
+    update todos set state = 'done', updated_at = now()
+     where user_id = ${p.user_id} and state = 'pending' and (${p.id}::bigint is null or id = ${p.id})`,
+)
+/** One reminder, or all of somebody's. */
+export const finishFor = (db: Db, userId: number, id: number | null): Promise<number> =>
+  db.run(finish, { user_id: userId, id })
