@@ -15,6 +15,7 @@ interface Row {
 /** The areas that are served so far; an area is served whole or not at all. */
 const SERVED = new Set([
   'groups',
+  'badges',
   'namespaces',
   'group_labels',
   'plan_limits',
@@ -22,6 +23,7 @@ const SERVED = new Set([
   'commits',
   'submodules',
   'milestones',
+  'iterations',
   'award_emoji',
   'discussions',
 ])
