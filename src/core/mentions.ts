@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
@@ -36,7 +36,7 @@ const rolesOf = {
 }
 const called = statements<{ in: 'projects' | 'groups' }, Called, { id: number }>((p, shape) => {
   const place =
-    shape.in === 'projects' ? sql`projects p, ${homeOf} n` : (sql`namespaces p` as RawBuilder<unknown>)
+    shape.in === 'projects' ? sql`projects p, ${homeOf} n` : sql`namespaces p`
   const codeOpen =
     shape.in === 'projects'
       ? sql`(not ${p.code}::boolean or p.repository_access_level = 'enabled')`
