@@ -24,6 +24,7 @@ import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as snippets from './snippets/operations.ts'
 import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
@@ -61,11 +62,11 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   todos: todoOperations,
   application_settings: applicationSettings,
   projects,
-  application_settings: applicationSettings,
   user,
   metadata,
   personal_access_tokens: personalAccessTokens,
   merge_requests: mergeRequests,
+  snippets,
   users,
   milestones,
   iterations,

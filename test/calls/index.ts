@@ -1,26 +1,29 @@
 import { CALLERS, type Calls } from './calls.ts'
+import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
 import { issues } from './issues.ts'
-import { issues } from './issues.ts'
 import { mergeRequests } from './merge_requests.ts'
-import { conversation } from './conversation.ts'
-import { firstAreas } from './first_areas.ts'
-import { issues } from './issues.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
-import { repositories } from './repositories.ts'
-
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning]
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
+import { snippets } from './snippets.ts'
 
-const ALL: readonly Calls[] = [firstAreas, repositories, projects]
-const ALL: readonly Calls[] = [firstAreas, groups, repositories, people, planning]
-const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, events]
-const ALL: readonly Calls[] = [firstAreas, repositories, people, planning, issues, mergeRequests]
-const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, conversation]
+const ALL: readonly Calls[] = [
+  conversation,
+  events,
+  firstAreas,
+  groups,
+  issues,
+  mergeRequests,
+  people,
+  planning,
+  projects,
+  repositories,
+  snippets,
+]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(
