@@ -10,6 +10,8 @@ export interface Config {
   readonly url: string
   /** The host name in `url`. */
   readonly hostname: string
+  /** The domain that static pages are served under: what badges call it. */
+  readonly pagesDomain: string
   /** Proxies whose word on the caller's address is believed. */
   readonly trustedProxies: readonly string[]
   readonly dataDir: string
@@ -39,6 +41,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GUILDHALL_HOST: 'the address to listen on; 127.0.0.1, this machine only',
   GUILDHALL_PORT: 'the port to listen on; 8080',
   GUILDHALL_URL: 'what the outside calls the server; http://localhost:8080',
+  GUILDHALL_PAGES_DOMAIN: 'the domain of static pages, as badges name it; pages. before the host name',
   GUILDHALL_TRUSTED_PROXIES: 'addresses and ranges whose X-Forwarded-For is believed, with commas; none',
   GUILDHALL_ROOT_TOKEN: "the administrator's token, instead of one made at the first start",
   GUILDHALL_SECRET_FILE: 'the key of what is kept encrypted; secret in the data directory',
@@ -73,6 +76,7 @@ export function readConfig(env: Environment = process.env): Config {
     port,
     url,
     hostname: new URL(url).hostname,
+    pagesDomain: value('GUILDHALL_PAGES_DOMAIN') ?? `pages.${new URL(url).hostname}`,
     trustedProxies: readProxies(value('GUILDHALL_TRUSTED_PROXIES')),
     dataDir,
     databaseUrl: readDatabaseUrl(value('DATABASE_URL')),

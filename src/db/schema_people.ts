@@ -57,6 +57,7 @@ export interface ResourceBotTable {
   user_id: number
   namespace_id: number | null
   project_id: number | null
+  access_level: number
 }
 
 export interface InvitationTable extends Times {

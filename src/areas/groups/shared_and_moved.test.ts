@@ -192,7 +192,7 @@ test('two groups that move into each other at once never both do, whatever is ma
       answers
         .slice(0, 2)
         .map(({ status: code }) => code)
-        .sort(),
+        .sort((one, other) => one - other),
       [201, 400],
     )
     assert.deepEqual(
