@@ -18,11 +18,13 @@ const SERVED = new Set([
   'badges',
   'namespaces',
   'group_labels',
+  'invitations',
   'plan_limits',
   'project_aliases',
   'commits',
   'submodules',
   'milestones',
+  'iterations',
   'award_emoji',
   'discussions',
 ])

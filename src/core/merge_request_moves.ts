@@ -164,12 +164,15 @@ async function followTarget(
     await noteStatus(db, idsOf(requests), 'broken')
     return []
   }
-  const sought = requests.flatMap(({ head_sha, merging_to }) => [head_sha ?? [], merging_to ?? []].flat())
+  const sought = requests.flatMap(({ head_sha, merging_to }) => [
+    ...(head_sha === null ? [] : [head_sha]),
+    ...merging_to,
+  ])
   const there = await repository
     .mergedInto(tip, [...new Set(sought)])
     .catch(() => one(repository, tip, sought))
   const isLanded = ({ head_sha, merging_to }: OpenRequest): boolean =>
-    (head_sha !== null && there.has(head_sha)) || (merging_to !== null && there.has(merging_to))
+    (head_sha !== null && there.has(head_sha)) || merging_to.some((sha) => there.has(sha))
   const landed = requests.filter(isLanded)
   for (const request of await findLanded(db, idsOf(landed)))
     await settle(tools, repository, request, { tip, there })
@@ -199,8 +202,9 @@ async function settle(
   request: Landed,
   { tip, there }: Found,
 ): Promise<void> {
-  const { id, head_sha, base_sha, intent } = request
-  if (intent !== null && there.has(intent.commit_sha)) return finish(tools, repository, request, intent)
+  const { id, head_sha, base_sha, intents } = request
+  const intent = intents.find(({ commit_sha }) => there.has(commit_sha))
+  if (intent !== undefined) return finish(tools, repository, request, intent)
   // A branch that never had a commit of its own is in its target from the start.
   if (head_sha === null || head_sha === base_sha) return noteStatus(tools.db, [id], 'broken')
   const merge_commit_sha = await mergeOf(repository, { head: head_sha, start: request.start_sha, tip })

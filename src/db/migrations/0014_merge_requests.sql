@@ -32,15 +32,17 @@ create table merge_request_commits (
   primary key (sha, merge_request_id)
 );
 create index merge_request_commits_merge_request on merge_request_commits (merge_request_id);
--- A merge that is about to move the target branch: git goes first, and what a crash leaves is finished from this.
+-- Merges that are about to move the target branch: git goes first, and what a crash leaves is finished from the one
+-- whose commit is there. Several processes may try at once.
 create table merge_request_merges (
-  merge_request_id bigint primary key references merge_requests on delete cascade,
+  merge_request_id bigint not null references merge_requests on delete cascade,
   -- What the target branch moves to.
   commit_sha text not null,
   merge_commit_sha text,
   squash_commit_sha text,
   user_id bigint references users on delete set null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  primary key (merge_request_id, commit_sha)
 );
 create table merge_request_approvals (
   merge_request_id bigint not null references merge_requests on delete cascade,
