@@ -294,6 +294,22 @@ test('a deleted group is gone for the next request with all that was in it, and 
   await made(owner, { name: 'again', path: String(top['path']) })
 })
 
+test('a deletion costs as many statements for fifty projects as for one', async () => {
+  const { make } = world()
+  const owner = await make.user()
+  const costs: number[] = []
+  for (const count of [1, 50]) {
+    const top = await made(owner, { name: 'x', path: fresh() })
+    const group = { id: top.id, full_path: String(top['full_path']) } as never
+    for (let i = 0; i < count; i++) await make.project({ group })
+    await make.sql('update personal_access_tokens set last_used_at = now()')
+    const sent = await world().statements(() => send('DELETE', `/groups/${top.id}`, owner))
+    costs.push(sent.length)
+    assert.deepEqual(await rowsOf(world(), 'select id from projects where namespace_id = $1', [top.id]), [])
+  }
+  assert.equal(costs[0], costs[1])
+})
+
 test('a deletion can be confirmed by the full path, and not by another', async () => {
   const owner = await world().make.user()
   const top = await made(owner, { name: 'x', path: fresh() })
