@@ -346,3 +346,23 @@ test('whatever hangs on a group or on what is in it, at any remove, goes or lets
     own,
   )
 })
+
+test('administrators note on a group what they like under names of their own', async () => {
+  const { make } = world()
+  const admin = await make.admin()
+  const group = await make.group()
+  const path = `/groups/${group.id}/custom_attributes`
+  assert.deepEqual((await world().get(path, admin)).body, [])
+  const key = 'cost centre'
+  const at = `${path}/${encodeURIComponent(key)}`
+  const set = await send('PUT', at, admin, { value: '4711' })
+  assert.deepEqual([set.status, set.body], [200, { key, value: '4711' }])
+  await send('PUT', at, admin, { value: '4712' })
+  assert.deepEqual((await world().get(at, admin)).body, { key, value: '4712' })
+  assert.deepEqual((await world().get(path, admin)).body, [{ key, value: '4712' }])
+  const shown = await world().get(`/groups/${group.id}?with_custom_attributes=true`, admin)
+  assert.deepEqual((shown.body as Body)['custom_attributes'], [{ key, value: '4712' }])
+  assert.equal((await send('DELETE', at, admin)).status, 204)
+  for (const answer of [await world().get(at, admin), await send('DELETE', at, admin)])
+    assert.deepEqual([answer.status, answer.body], [404, { message: '404 Not found' }])
+})
