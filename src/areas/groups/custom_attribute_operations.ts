@@ -5,8 +5,7 @@ import { noSuchRecord } from '../../http/problems.ts'
 import { CustomAttribute } from './entity.ts'
 import { removeCustomAttribute, setCustomAttribute } from './write_store.ts'
 
-const first = [signedIn, administrator] as const
-const gates = [group] as const
+const first = [signedIn, group, administrator] as const
 const key = t.String({ maxLength: 255 })
 
 export const listGroupCustomAttributes = operation({
@@ -15,7 +14,7 @@ export const listGroupCustomAttributes = operation({
   summary: 'List what administrators have noted on a group',
   published: true,
   first,
-  gates,
+  gates: [],
   handle: async ({ group }) =>
     Object.entries(group.custom_attributes).map(([key, value]) => ({ key, value })),
   returns: t.Array(CustomAttribute),
@@ -28,7 +27,7 @@ export const getGroupCustomAttribute = operation({
   published: true,
   first,
   params: t.Object({ key }),
-  gates,
+  gates: [],
   handle: async ({ group, params }) => {
     const value = Object.entries(group.custom_attributes).find(([name]) => name === params.key)?.[1]
     if (value === undefined) throw noSuchRecord()
@@ -45,7 +44,7 @@ export const setGroupCustomAttribute = operation({
   published: true,
   first,
   params: t.Object({ key, value: t.String({ maxLength: 10_000 }) }),
-  gates,
+  gates: [],
   handle: async ({ db, group, params: { key, value } }) => {
     if ((await setCustomAttribute(db, group.id, { key, value })) === 0) throw noSuchRecord()
     return { key, value }
@@ -61,7 +60,7 @@ export const deleteGroupCustomAttribute = operation({
   published: true,
   first,
   params: t.Object({ key }),
-  gates,
+  gates: [],
   handle: async ({ db, group, params }) => {
     if ((await removeCustomAttribute(db, group.id, params.key)) === 0) throw noSuchRecord()
     return null
