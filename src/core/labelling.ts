@@ -78,7 +78,11 @@ export const titlesOf = (given: readonly string[] = []): string[] =>
     .sort()
 
 /** The ids of the labels with these titles, the nearest where several bear one title. */
-async function findLabels(db: Db, home: Home, titles: readonly string[]): Promise<Map<string, number>> {
+export async function findLabels(
+  db: Db,
+  home: Home,
+  titles: readonly string[],
+): Promise<Map<string, number>> {
   if (titles.length === 0) return new Map()
   const rows = await db.rows(find, { project_id: home.project_id, line: home.line, titles })
   return new Map(rows.map(({ id, title }) => [title, id]))

@@ -4,6 +4,7 @@ import type { AwardEmoji, Note } from '../db/schema_planning.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
 import { touchNoteable } from './notes.ts'
+import { finishTodos } from './todos.ts'
 
 /** What is reacted to: something that is talked about, or a note on it. */
 export interface Awardable {
@@ -23,19 +24,10 @@ const insert = statement(
     values (${p.name}, ${p.user_id}, ${p.noteable_id}, ${p.note_id})
     returning *`,
 )
-const done = statement(
-  (p: Slots<{ noteable_id: number; user_id: number }>) => sql`
-    update todos set state = 'done', updated_at = now()
-     where noteable_id = ${p.noteable_id} and user_id = ${p.user_id} and state = 'pending'`,
-)
 const touchNote = statement(
   (p: Slots<{ id: number }>) => sql`update notes set updated_at = clock_timestamp() where id = ${p.id}`,
 )
 const remove = statement((p: Slots<{ id: number }>) => sql`delete from award_emoji where id = ${p.id}`)
-
-/** Marks as done what waits for the user there; the number of what did. */
-export const finishTodos = (db: Db, noteableId: number, userId: number): Promise<number> =>
-  db.run(done, { noteable_id: noteableId, user_id: userId })
 
 const touch = async (db: Db, { noteable, note }: Awardable): Promise<number> =>
   note === undefined ? touchNoteable(db, noteable) : db.run(touchNote, { id: note.id })

@@ -38,6 +38,11 @@ export interface IssueTable extends Times {
 export interface IssueAssigneeTable {
   issue_id: number
   user_id: number
+  // What the database keeps of the issue beside its links.
+  issue_project_id: Generated<number | null>
+  issue_created_at: Generated<Date | null>
+  issue_state: Generated<string | null>
+  issue_confidential: Generated<boolean | null>
 }
 
 export interface MergeRequestTable extends Times {
@@ -157,6 +162,7 @@ export interface DiscussionTable {
   individual_note: boolean
   internal: Generated<boolean>
   mentions_project_id: number | null
+  mentions_code: Generated<boolean>
   created_at: Time
 }
 
@@ -170,6 +176,7 @@ export interface NoteTable extends Times {
   internal: Generated<boolean>
   system_action: string | null
   mentions_project_id: number | null
+  mentions_code: Generated<boolean>
   diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null

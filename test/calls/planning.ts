@@ -22,6 +22,9 @@ export const planning: Calls = {
   listGroupMilestoneIssues         404 404 200 200 200 200 200 200 200 200 401
   listGroupMilestoneMergeRequests  404 404 200 200 200 200 200 200 200 200 401
   listGroupBurndownEvents          404 404 200 200 200 200 200 200 200 200 401
+  listIterations             404 404 404 200 200 200 200 200 200 200 404
+  listIterationsMisspelt     404 404 404 200 200 200 200 200 200 200 404
+  listGroupIterations        404 404 200 200 200 200 200 200 200 200 404
 `,
   inPublic: `
                             none   0   5  10  15  20  30  40  50 adm nobody
@@ -42,6 +45,9 @@ export const planning: Calls = {
   listGroupMilestoneIssues         200 200 200 200 200 200 200 200 200 200 401
   listGroupMilestoneMergeRequests  200 200 200 200 200 200 200 200 200 200 401
   listGroupBurndownEvents          200 200 200 200 200 200 200 200 200 200 401
+  listIterations             200 200 200 200 200 200 200 200 200 200 200
+  listIterationsMisspelt     200 200 200 200 200 200 200 200 200 200 200
+  listGroupIterations        200 200 200 200 200 200 200 200 200 200 200
 `,
   bodies: {
     createMilestone: { title: 'fresh' },
@@ -59,6 +65,9 @@ export const planning: Calls = {
       `insert into milestones (iid, ${parent}, title) values (1000, $1, 'v1') returning id`,
       [operation.includes('Group') ? group.id : project.id],
     )
-    return { milestone_id: String(milestone.id) }
+    return {
+      milestone_id: String(milestone.id),
+      ...(operation === 'listIterationsMisspelt' && { id: String(project.id) }),
+    }
   },
 }

@@ -34,9 +34,15 @@ test('a fork is a project of its own, whose repository outlives the one it was c
   assert.equal(fork.body['path_with_namespace'], `${user.username}/${project.path}`)
   assert.equal(fork.body['import_status'], 'scheduled')
   assert.equal((fork.body['forked_from_project'] as Body).id, project.id)
-  // Until it is filled it can be read, and has nothing.
+  // Until it is filled there is nothing to read from and write to.
   const early = await at().get(`/projects/${fork.body.id}/repository/branches`, user)
-  assert.deepEqual([early.status, early.body], [200, []])
+  assert.deepEqual([early.status, early.body], [404, { message: '404 Repository Not Found' }])
+  const write = await post(user, `/projects/${fork.body.id}/repository/commits`, {
+    branch: 'main',
+    commit_message: 'm',
+    actions: [{ action: 'create', file_path: 'a', content: 'a' }],
+  })
+  assert.deepEqual([write.status, write.body], [404, { message: '404 Repository Not Found' }])
 
   await fillRepository.run(opened.instance, { project_id: fork.body.id })
   await fillRepository.run(opened.instance, { project_id: fork.body.id })

@@ -52,13 +52,13 @@ const CONDITIONS: Readonly<Record<FilterName, (p: P) => RawBuilder<unknown>>> = 
 /** What somebody can no longer see is on nobody's list. */
 function seen(p: P, everything: boolean): RawBuilder<unknown> {
   if (everything) return sql`true`
-  const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`g.traversal_ids`)}, 0)`
+  const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`eg.traversal_ids`)}, 0)`
   return sql`case
     when i.id is not null then ${seesProject(p, false)} and ${seesIssue(p.user_id, role)}
     when m.id is not null then ${seesProject(p, false)} and (${role} >= ${sql.lit(ROLES.reporter)}
       or (p.visibility <> 'private' and p.repository_access_level = 'enabled'))
     when e.id is not null then ${seesEpic(p.user_id, groupRole)}
-     and (g.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
+     and (eg.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
     else false end`
 }
 
@@ -69,7 +69,7 @@ const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => 
     left join epics e on e.id = t.noteable_id
     left join projects p on p.id = t.project_id
     left join namespaces n on n.id = p.namespace_id
-    left join namespaces g on g.id = e.group_id
+    left join namespaces eg on eg.id = e.group_id
    where t.user_id = ${p.user_id}
      and ${filters.includes('id') ? sql`true` : sql`t.state = ${p.state}`}
      and ${sql.join([sql`true`, ...filters.map((name) => CONDITIONS[name](p))], sql` and `)}
@@ -83,9 +83,9 @@ const list = statements<Shape, Values, Paged<TodoShown>>((p, shape) => {
            ${authorJson(sql`t.author_id`)} as author,
            case when p.id is not null then json_build_object(
              'id', p.id, 'name', p.name, 'path', p.path, 'full_path', p.full_path, 'home', n.full_name) end as project,
-           case when g.id is not null then json_build_object(
-             'id', g.id, 'name', g.name, 'path', g.path, 'kind', g.kind, 'full_path', g.full_path,
-             'parent_id', g.parent_id, 'avatar_url', g.avatar_url) end as "group"
+           case when eg.id is not null then json_build_object(
+             'id', eg.id, 'name', eg.name, 'path', eg.path, 'kind', eg.kind, 'full_path', eg.full_path,
+             'parent_id', eg.parent_id, 'avatar_url', eg.avatar_url) end as "group"
     ${matching(p, shape)}
    order by t.id desc limit ${p.limit} offset ${p.offset}`
   return paged(page, sql`with ${mine(p)} select ${matching(p, shape)}`)

@@ -178,7 +178,7 @@ test('what a user wrote stays when the user is gone, as the ghost’s', async ()
   assert.deepEqual(await rowsOf(world(), `select from members where user_id = ${author}`), [])
 })
 
-test('a user who owns a group alone stays; with `hard_delete` what was written goes too', async () => {
+test('a user who owns a group alone stays; with `hard_delete` group and contributions go too', async () => {
   const gone = await world().make.user()
   const group = await world().make.group()
   await world().make.member(gone, 'owner', { group })
@@ -186,10 +186,10 @@ test('a user who owns a group alone stays; with `hard_delete` what was written g
     409,
     { message: 'User cannot be removed while is the sole-owner of a group' },
   ])
-  await world().make.memberOf('owner', { group })
   const project = await world().make.project()
   await world().make.sql(`
     insert into issues (project_id, iid, author_id, title) values (${project.id}, 1, ${gone.id}, 'leak')`)
   assert.equal((await call('DELETE', `/users/${gone.id}?hard_delete=true`)).status, 204)
   assert.deepEqual(await rowsOf(world(), `select from issues where project_id = ${project.id}`), [])
+  assert.equal((await call('GET', `/groups/${group.id}`)).status, 404)
 })
