@@ -4,8 +4,6 @@ import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import { reactionOperations } from './award_emoji/operations.ts'
 import * as badges from './badges/operations.ts'
-import * as badges from './badges/operations.ts'
-import { reactionOperations } from './award_emoji/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -68,10 +66,6 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   resource_events: resourceEventOperations,
   todos: todoOperations,
   badges,
-  badges,
-  issues,
-  resource_events: resourceEventOperations,
-  todos: todoOperations,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

@@ -35,8 +35,7 @@ const rolesOf = {
   groups: roleInNamespace(heldBy(sql`u.id`), sql`p.traversal_ids`),
 }
 const called = statements<{ in: 'projects' | 'groups' }, Called, { id: number }>((p, shape) => {
-  const place =
-    shape.in === 'projects' ? sql`projects p, ${homeOf} n` : sql`namespaces p`
+  const place = shape.in === 'projects' ? sql`projects p, ${homeOf} n` : sql`namespaces p`
   const codeOpen =
     shape.in === 'projects'
       ? sql`(not ${p.code}::boolean or p.repository_access_level = 'enabled')`
