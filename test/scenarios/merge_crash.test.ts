@@ -36,10 +36,10 @@ interface Shown {
 async function call(
   server: Running,
   repo: Repo,
-  method: string,
-  path: string,
+  wanted: string,
   body?: object,
 ): Promise<{ status: number; body: unknown } | undefined> {
+  const [method = '', path = ''] = wanted.split(' ')
   try {
     const answer = await fetch(`${server.api}/projects/${repo.id}${path}`, {
       method,
@@ -56,9 +56,9 @@ async function call(
 async function openRequests(server: Running, repo: Repo, round: number): Promise<void> {
   for (let i = 0; i < REQUESTS; i += 1) {
     const branch = `topic-${round}-${i}`
-    await call(server, repo, 'POST', '/repository/branches', { branch, ref: 'main' })
+    await call(server, repo, 'POST /repository/branches', { branch, ref: 'main' })
     assert.ok(await commitFile(server, repo, branch, branch))
-    const made = await call(server, repo, 'POST', '/merge_requests', {
+    const made = await call(server, repo, 'POST /merge_requests', {
       source_branch: branch,
       target_branch: 'main',
       title: branch,
@@ -70,7 +70,7 @@ async function openRequests(server: Running, repo: Repo, round: number): Promise
 }
 
 const listAll = async (server: Running, repo: Repo): Promise<Shown[]> =>
-  (await call(server, repo, 'GET', '/merge_requests?per_page=100&sort=asc'))?.body as Shown[]
+  (await call(server, repo, 'GET /merge_requests?per_page=100&sort=asc'))?.body as Shown[]
 
 /** What is merged is in the branch once, and what is in the branch is merged. */
 function assertAgree(repo: Repo, all: readonly Shown[]): void {
@@ -98,7 +98,7 @@ test('a merge that a kill interrupts has happened in refs and rows, or in neithe
     const open = (await listAll(server, repo)).filter(({ state }) => state === 'opened')
     const known = acknowledged.size
     const merging = open.map(async ({ iid }) => {
-      const answer = await call(server, repo, 'PUT', `/merge_requests/${iid}/merge`)
+      const answer = await call(server, repo, `PUT /merge_requests/${iid}/merge`)
       if (answer?.status === 200) acknowledged.add(iid)
     })
     await until('a merge is acknowledged', () => acknowledged.size > known)
@@ -122,7 +122,7 @@ test('a merge that a kill interrupts has happened in refs and rows, or in neithe
   }
   for (const { iid, state } of await listAll(server, repo))
     if (state === 'opened')
-      assert.equal((await call(server, repo, 'PUT', `/merge_requests/${iid}/merge`))?.status, 200)
+      assert.equal((await call(server, repo, `PUT /merge_requests/${iid}/merge`))?.status, 200)
   assertAgree(repo, await listAll(server, repo))
   gitText(repo.directory, ['fsck', '--strict', '--no-dangling'])
   assert.equal((await server.stop()).code, 0)
