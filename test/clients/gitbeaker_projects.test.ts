@@ -73,7 +73,7 @@ test('it makes a project, reads it back, changes it, forks it, moves it and remo
 
   const namespace = shown(made['namespace'])
   const again = await errorOf(Projects.transfer(made.id, namespace.id))
-  assert.match(String(again.message), /already in this namespace/)
+  assert.match(again.message, /already in this namespace/)
 
   await Projects.remove(fork.id)
   await Projects.remove(made.id)
