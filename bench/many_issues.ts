@@ -41,7 +41,7 @@ const records = (project: number, count: number): string => `
            case f.n % 3 when 0 then 'closed' else 'opened' end, f.n % 50 = 0,
            case when f.n % 10 < 3 then (select min(id) from milestones where project_id = ${project}) + f.n % 10 end,
            f.n % 9, case when f.n % 4 = 0 then date '2026-01-01' + f.n % 400 end,
-           now() - (${count} - f.n) * interval '1 second', now() - (f.n * 7919 % ${count}) * interval '1 second'
+           now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
   insert into label_links (label_id, noteable_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
     select (select min(id) from labels where project_id = ${project}) + at, f.id, i.project_id, i.created_at, i.state, i.confidential
