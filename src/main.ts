@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
+import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
+import { addPlanning } from './cli/planning.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
@@ -38,7 +40,17 @@ async function buildProgram(): Promise<Command> {
     .helpOption('-h, --help', 'show this')
     .showHelpAfterError('See guildhall --help.')
     .addHelpText('after', afterword())
-  for (const add of [addServe, addMigrate, addPeople, addThings, addSwitches, addDemo]) add(program)
+  for (const add of [
+    addServe,
+    addMigrate,
+    addPeople,
+    addInvitations,
+    addThings,
+    addPlanning,
+    addSwitches,
+    addDemo,
+  ])
+    add(program)
   return program
 }
 

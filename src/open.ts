@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { sendInvitations } from './core/invitation_mail.ts'
+import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
 import { removeRepository } from './core/project_removal.ts'
@@ -18,7 +20,14 @@ import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
 
 // Where everything but the doors is constructed. Commands stop here: what serves requests takes as long to load again.
 
-const JOBS: readonly AnyJob[] = [measureRepository, maintainRepository, fillRepository, removeRepository]
+const JOBS: readonly AnyJob[] = [
+  measureRepository,
+  maintainRepository,
+  fillRepository,
+  removeRepository,
+  scheduleIterations,
+  sendInvitations,
+]
 
 export interface Opened {
   readonly instance: Instance

@@ -15,12 +15,17 @@ interface Row {
 /** The areas that are served so far; an area is served whole or not at all. */
 const SERVED = new Set([
   'groups',
+  'badges',
   'namespaces',
   'group_labels',
+  'invitations',
   'plan_limits',
   'project_aliases',
   'commits',
   'submodules',
+  'milestones',
+  'iterations',
+  'award_emoji',
   'discussions',
 ])
 

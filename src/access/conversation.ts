@@ -7,7 +7,7 @@ import { ROLES } from '../core/roles.ts'
 import type { Epic, Issue, MergeRequest, Note, Snippet } from '../db/schema_planning.ts'
 import { allows, loads, type Actor, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
 import type { AnyOperation } from '../http/operation.ts'
-import { forbidden, noSuchRecord, notFound } from '../http/problems.ts'
+import { forbidden, noSuchRecord, notFound, type Problem } from '../http/problems.ts'
 import { group, hasRepository, mayReadCode, project } from './gates.ts'
 import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
 import { premiumOrAbsent } from './tiers.ts'
@@ -23,6 +23,8 @@ export interface Here {
   readonly archived: boolean
   /** The project around it; an epic has none. */
   readonly home: Project | undefined
+  /** The note on it that a path goes on to. */
+  readonly note?: Note
 }
 
 type InProject = Has<{ project: Project }>
@@ -110,6 +112,8 @@ export interface Base {
   readonly noun: string
   readonly words: string
   readonly path: string
+  /** What stands before all else, a licence for one. */
+  readonly first?: readonly AnyGate[]
   readonly gates: readonly AnyGate[]
   /** Set where the specification shows the base itself. */
   readonly specified?: true
@@ -153,12 +157,13 @@ const epicByIdBase: Base = {
   noun: 'Epic',
   words: 'an epic',
   path: '/groups/:id/epics/:epic_id',
-  gates: [group, premiumOrAbsent, onEpic(epicById)],
+  first: [premiumOrAbsent],
+  gates: [group, onEpic(epicById)],
 }
 const epicByIidBase: Base = {
   ...epicByIdBase,
   path: '/groups/:id/epics/:epic_iid',
-  gates: [group, premiumOrAbsent, onEpic(epic)],
+  gates: [group, onEpic(epic)],
 }
 const commitBase: Base = {
   kind: 'commit',
@@ -181,11 +186,6 @@ const commitBase: Base = {
   ],
 }
 
-/** The bases of single comments, of threads and of reactions. */
-export const NOTE_BASES = [issueBase, mergeRequestBase, snippetBase, epicByIdBase]
-export const DISCUSSION_BASES = [...NOTE_BASES, commitBase]
-export const REACTION_BASES = [issueBase, mergeRequestBase, snippetBase, epicByIidBase]
-
 /** Stands in an operation for the gates of the base that it is put on. */
 export const noteable: Allows<object, Here> = {
   kind: 'allows',
@@ -205,7 +205,7 @@ export function on(base: Base, op: AnyOperation): AnyOperation {
     ...rest,
     path: `${base.path}${op.path}`,
     summary: op.summary.replace('#', base.words),
-    ...(op.first && { first: swap(op.first) }),
+    first: [...(base.first ?? []), ...swap(op.first)],
     gates: swap(op.gates),
     ...((published === true || base.specified !== true) && { published: true as const }),
   }
@@ -270,3 +270,33 @@ export const maySettle = (here: Here): boolean => {
 /** Whether the reader may say when a note was written: administrators and owners. */
 export const maySetTime = ({ reader }: Here): boolean =>
   reader.viewer?.admin === true || reader.role >= ROLES.owner
+
+/** The bases of single comments, of threads and of reactions. */
+export const NOTE_BASES = [issueBase, mergeRequestBase, snippetBase, epicByIdBase]
+export const DISCUSSION_BASES = [...NOTE_BASES, commitBase]
+
+const noReaction = (): Problem => notFound('Award Emoji')
+
+/** What is hidden or absent has no reactions, and says no more. */
+const withoutReactions = (base: Base): Base => {
+  const [parent, ...rest] = base.gates
+  if (parent === undefined) return base
+  return {
+    ...base,
+    gates: [parent, ...rest.map((gate) => (gate.kind === 'loads' ? { ...gate, refuses: noReaction } : gate))],
+  }
+}
+const onNotesOf = ({ specified: _specified, ...base }: Base): Base => ({
+  ...base,
+  noun: `${base.noun}Note`,
+  words: `a note on ${base.words}`,
+  path: `${base.path}/notes/:note_id`,
+  gates: [...base.gates, { ...note, refuses: noReaction }],
+})
+const reactions = [
+  { ...issueBase, specified: true as const },
+  { ...mergeRequestBase, specified: true as const },
+  { ...snippetBase, specified: true as const },
+  epicByIidBase,
+].map(withoutReactions)
+export const REACTION_BASES = [...reactions, ...reactions.map(onNotesOf)]

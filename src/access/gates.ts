@@ -3,7 +3,16 @@ import { repositoryPath, type Project } from '../core/projects.ts'
 import type { Group } from '../core/groups.ts'
 import { ROLES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
-import { allows, checks, loads, type Actor, type Allows, type Gate, type Has } from '../http/gate.ts'
+import {
+  allows,
+  checks,
+  loads,
+  type Actor,
+  type Allows,
+  type Context,
+  type Gate,
+  type Has,
+} from '../http/gate.ts'
 import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
@@ -23,18 +32,38 @@ export const administrator = allows({
   holds: ({ actor }) => actor?.admin === true,
 })
 
-/** A project the caller can see; to everybody else it does not exist. */
-export const project = loads({
+const seenProject = {
   param: 'id',
   type: t.String({ description: 'The id or the URL-encoded full path of the project' }),
   as: 'project',
   along: 'project',
-  says: 'a project the caller can see',
   missing: () => notFound('Project'),
-  find: ({ actor, along }): Project | undefined => {
-    const found = along as Project | undefined
-    return found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+} as const
+const findSeen = ({ actor, along }: Context): Project | undefined => {
+  const found = along as Project | undefined
+  return found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+}
+
+/**
+ * A project the caller can see; to everybody else it does not exist. While it is archived nothing writes into it: what
+ * still may stands behind `projectEvenArchived`.
+ */
+export const project = loads({
+  ...seenProject,
+  says: 'a project the caller can see; writing needs one that is not archived',
+  find: (ctx): Project | undefined => {
+    const found = findSeen(ctx)
+    const writes = ctx.actor !== null && ctx.method !== 'GET' && ctx.method !== 'HEAD'
+    if (found?.archived && writes) throw forbidden()
+    return found
   },
+})
+
+/** The same for what can be done to an archived project too: its own settings, its members, its end. */
+export const projectEvenArchived = loads({
+  ...seenProject,
+  says: 'a project the caller can see',
+  find: findSeen,
 })
 
 /** A group the caller can see: by its visibility, by a role on it, or by belonging to something inside. */
@@ -81,6 +110,7 @@ export const planner = inProject('planner')
 export const reporter = inProject('reporter')
 export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
+export const projectOwner = inProject('owner')
 export const groupPlanner = inGroup('planner')
 export const groupReporter = inGroup('reporter')
 export const groupOwner = inGroup('owner')

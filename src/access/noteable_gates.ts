@@ -3,7 +3,8 @@ import type { Group } from '../core/groups.ts'
 import { findEpic, findIssue, findMergeRequest, findSnippet } from '../core/noteables.ts'
 import { hasFeature } from '../core/project_features.ts'
 import type { Project } from '../core/projects.ts'
-import { loads, type Has } from '../http/gate.ts'
+import { ROLES, canSee } from '../core/roles.ts'
+import { loads, type Actor, type Has } from '../http/gate.ts'
 import { mayReadCode } from './gates.ts'
 
 type InProject = Has<{ project: Project }>
@@ -41,13 +42,18 @@ export const snippet = loads({
     hasFeature(actor, project, 'snippets') ? findSnippet(db, actor, project, id) : undefined,
 })
 
+/** Minimal access shows a group and nothing in it. */
+const seesInside = (actor: Actor | null, { visibility, role }: Group): boolean =>
+  canSee(actor, visibility, role, ROLES.guest)
+
 /** An epic by its iid, as its own calls name it; behind `group`. */
 export const epic = loads({
   param: 'epic_iid',
   type: t.Integer(),
   as: 'epic',
   says: 'an epic that the caller can see',
-  find: ({ db, actor, group }: InGroup, value) => findEpic(db, actor, group, { by: 'iid', value }),
+  find: ({ db, actor, group }: InGroup, value) =>
+    seesInside(actor, group) ? findEpic(db, actor, group, { by: 'iid', value }) : undefined,
 })
 
 /** An epic by its id, as its discussions name it; behind `group`. */
@@ -56,5 +62,6 @@ export const epicById = loads({
   type: t.Integer(),
   as: 'epic',
   says: 'an epic that the caller can see',
-  find: ({ db, actor, group }: InGroup, value) => findEpic(db, actor, group, { by: 'id', value }),
+  find: ({ db, actor, group }: InGroup, value) =>
+    seesInside(actor, group) ? findEpic(db, actor, group, { by: 'id', value }) : undefined,
 })

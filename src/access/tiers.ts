@@ -1,6 +1,6 @@
 import type { Tier } from '../config.ts'
 import { enables, type Gate } from '../http/gate.ts'
-import { forbidden, noRoute, type Problem } from '../http/problems.ts'
+import { forbidden, noRoute, rejected, type Problem } from '../http/problems.ts'
 
 const RANKS: Readonly<Record<Tier, number>> = { free: 0, premium: 1, ultimate: 2 }
 
@@ -19,6 +19,9 @@ const licensed = (needs: Tier, refuses: () => Problem): Enables =>
 
 /** For areas whose published refusal below the tier is 403. */
 export const premiumOrForbidden = licensed('premium', forbidden)
+
+/** For the charts of milestones, whose published refusal is of its own. */
+export const premiumCharts = licensed('premium', () => rejected('Milestone does not support burndown chart'))
 
 /** For areas that are not there below the tier. */
 export const premiumOrAbsent = licensed('premium', noRoute)

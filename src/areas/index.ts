@@ -1,6 +1,9 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
+import * as accessTokens from './access_tokens/operations.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
+import { reactionOperations } from './award_emoji/operations.ts'
+import * as badges from './badges/operations.ts'
 import * as blobs from './blobs/operations.ts'
 import * as branches from './branches/operations.ts'
 import * as commitComments from './commit_comments/operations.ts'
@@ -12,14 +15,21 @@ import { discussionOperations, noteOperations } from './discussions/operations.t
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as invitations from './invitations/operations.ts'
+import * as iterations from './iterations/operations.ts'
+import * as mergeRequests from './merge_requests/operations.ts'
 import * as issues from './issues/operations.ts'
+import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
+import * as projectLabels from './project_labels/operations.ts'
+import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as snippets from './snippets/operations.ts'
 import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
@@ -44,6 +54,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   compare,
   submodules,
   protected_branches: protectedBranches,
+  award_emoji: reactionOperations,
   discussions: discussionOperations,
   notes: noteOperations,
   namespaces,
@@ -54,12 +65,21 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   issues,
   resource_events: resourceEventOperations,
   todos: todoOperations,
+  badges,
   application_settings: applicationSettings,
+  projects,
+  project_labels: projectLabels,
   user,
+  members,
+  invitations,
+  access_tokens: accessTokens,
   metadata,
   personal_access_tokens: personalAccessTokens,
+  merge_requests: mergeRequests,
+  snippets,
   users,
   milestones,
+  iterations,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

@@ -18,11 +18,28 @@ export const readScopes = (list: string): Scope[] => [
 
 /** A day from tomorrow on, in UTC: on the day itself what it ends is over. */
 export function readDay(given: string): string {
-  const time = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(`${given}T00:00:00Z`) : Number.NaN
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(given))
-    throw new Misuse(`--expires-at takes a day such as 2030-01-31, not "${given}"`)
-  if (time <= Date.now()) throw new Misuse(`--expires-at takes a day to come, not ${given}`)
-  return given
+  const day = readDate('--expires-at')(given)
+  if (Date.parse(`${day}T00:00:00Z`) <= Date.now())
+    throw new Misuse(`--expires-at takes a day to come, not ${given}`)
+  return day
+}
+
+/** Any day. */
+export const readDate =
+  (option: string) =>
+  (given: string): string => {
+    const time = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(`${given}T00:00:00Z`) : Number.NaN
+    if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(given))
+      throw new Misuse(`${option} takes a day such as 2030-01-31, not "${given}"`)
+    return given
+  }
+
+/** What a record is called. */
+export function readTitle(given: string): string {
+  const title = given.trim()
+  if (title === '') throw new Misuse("--title can't be blank")
+  if (Array.from(title).length > 255) throw new Misuse('--title is too long (maximum is 255 characters)')
+  return title
 }
 
 export interface Role {

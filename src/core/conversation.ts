@@ -58,9 +58,10 @@ export function seesThread(p: Slots, sight: Sight, name: 'd' | 'n'): RawBuilder<
   const row = sql.raw(name)
   const open = sight.internal ? sql`true` : sql`not ${row}.internal`
   if (sight.everything) return sql`${open}`
+  const role = roleInProject(heldBy(p.user_id), sql`p.id`, sql`home.traversal_ids`)
   return sql`(${open} and (${row}.mentions_project_id is null or exists (
     select from projects p, ${homeOf} home
      where p.id = ${row}.mentions_project_id
-       and (p.visibility = any(${p.open_to})
-            or ${roleInProject(heldBy(p.user_id), sql`p.id`, sql`home.traversal_ids`)} >= ${sql.lit(ROLES.guest)}))))`
+       and (p.visibility = any(${p.open_to}) and (p.repository_access_level = 'enabled' or not ${row}.mentions_code)
+            or ${role} >= case when ${row}.mentions_code then ${sql.lit(ROLES.reporter)} else ${sql.lit(ROLES.guest)} end))))`
 }

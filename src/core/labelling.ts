@@ -78,7 +78,7 @@ export const titlesOf = (given: readonly string[] = []): string[] =>
     .sort()
 
 /** The ids of the labels with these titles, the nearest where several bear one title. */
-async function findLabels(
+export async function findLabels(
   db: Db,
   home: Home,
   titles: readonly string[],

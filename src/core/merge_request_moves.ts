@@ -22,6 +22,8 @@ const HEADS = 'refs/heads/'
 /** Commits that are looked through for the one that merged a branch, and named in a note. */
 const SEARCHED = 1_000
 const NAMED = 50
+/** Commits that a merge request is found by. */
+const REMEMBERED = 5_000
 
 interface Tools extends Pick<Instance, 'db' | 'git'> {
   /** Who moves branches. */
@@ -100,9 +102,10 @@ export async function compareBranches(
   const base = await repository.mergeBase(start, head)
   const [before, after] = await Promise.all([repository.commit(base ?? start), repository.commit(head)])
   if (before === undefined || after === undefined) return undefined
-  const [patch, merged] = await Promise.all([
+  const [patch, merged, commits] = await Promise.all([
     repository.patch(before.tree, after.tree),
     base === head ? undefined : repository.mergeTrees(start, head, true),
+    repository.log({ from: [head], exclude: [start], skip: 0, limit: REMEMBERED }),
   ])
   const conflicts = merged !== undefined && 'fault' in merged && merged.fault === 'conflict'
   return {
@@ -111,6 +114,7 @@ export async function compareBranches(
     head_sha: head,
     changes_count: patch.complete ? String(patch.files.length) : `${patch.files.length}+`,
     status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
+    commits,
   }
 }
 
@@ -160,12 +164,15 @@ async function followTarget(
     await noteStatus(db, idsOf(requests), 'broken')
     return []
   }
-  const sought = requests.flatMap(({ head_sha, merging_to }) => [head_sha ?? [], merging_to ?? []].flat())
+  const sought = requests.flatMap(({ head_sha, merging_to }) => [
+    ...(head_sha === null ? [] : [head_sha]),
+    ...merging_to,
+  ])
   const there = await repository
     .mergedInto(tip, [...new Set(sought)])
     .catch(() => one(repository, tip, sought))
   const isLanded = ({ head_sha, merging_to }: OpenRequest): boolean =>
-    (head_sha !== null && there.has(head_sha)) || (merging_to !== null && there.has(merging_to))
+    (head_sha !== null && there.has(head_sha)) || merging_to.some((sha) => there.has(sha))
   const landed = requests.filter(isLanded)
   for (const request of await findLanded(db, idsOf(landed)))
     await settle(tools, repository, request, { tip, there })
@@ -195,8 +202,9 @@ async function settle(
   request: Landed,
   { tip, there }: Found,
 ): Promise<void> {
-  const { id, head_sha, base_sha, intent } = request
-  if (intent !== null && there.has(intent.commit_sha)) return finish(tools, repository, request, intent)
+  const { id, head_sha, base_sha, intents } = request
+  const intent = intents.find(({ commit_sha }) => there.has(commit_sha))
+  if (intent !== undefined) return finish(tools, repository, request, intent)
   // A branch that never had a commit of its own is in its target from the start.
   if (head_sha === null || head_sha === base_sha) return noteStatus(tools.db, [id], 'broken')
   const merge_commit_sha = await mergeOf(repository, { head: head_sha, start: request.start_sha, tip })

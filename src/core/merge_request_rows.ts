@@ -9,13 +9,13 @@ export type OpenRequest = Pick<
   'id' | 'iid' | 'project_id' | 'source_project_id' | 'source_branch' | 'target_branch' | 'head_sha'
 > & {
   readonly merge_status: MergeStatus
-  /** Where a merge that was begun moves the target branch. */
-  readonly merging_to: string | null
+  /** Where merges that were begun move the target branch. */
+  readonly merging_to: readonly string[]
 }
 export type MergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'broken'
 
 const columns = sql`m.id, m.iid, m.project_id, m.source_project_id, m.source_branch, m.target_branch, m.head_sha,
-  m.merge_status, (select g.commit_sha from merge_request_merges g where g.merge_request_id = m.id) as merging_to`
+  m.merge_status, array(select g.commit_sha from merge_request_merges g where g.merge_request_id = m.id) as merging_to`
 const onBranches = statement(
   (p: Slots<{ project_id: number; branches: readonly string[] }>) => sql<OpenRequest>`
     select ${columns} from merge_requests m
@@ -48,6 +48,8 @@ export interface Compared {
   readonly head_sha: string
   readonly changes_count: string
   readonly status: MergeStatus
+  /** What is in its source branch and not in its target, the newest. */
+  readonly commits: readonly string[]
 }
 
 const compared = statement(
@@ -60,6 +62,9 @@ const compared = statement(
       select ${p.id}, ${p.base_sha}, ${p.start_sha}, ${p.head_sha}, ${p.changes_count}
        where not exists (select from last where base_sha = ${p.base_sha} and head_sha = ${p.head_sha})
       returning id
+    ), brought as (
+      insert into merge_request_commits (merge_request_id, sha)
+      select ${p.id}, unnest(${p.commits}::text[]) on conflict do nothing
     )
     update merge_requests m
        set head_sha = ${p.head_sha}, merge_status = ${p.status},
@@ -97,9 +102,7 @@ const intend = statement(
   (p: Slots<Intent>) => sql`
     insert into merge_request_merges (merge_request_id, commit_sha, merge_commit_sha, squash_commit_sha, user_id)
     values (${p.id}, ${p.commit_sha}, ${p.merge_commit_sha}, ${p.squash_commit_sha}, ${p.user_id})
-    on conflict (merge_request_id) do update
-       set commit_sha = excluded.commit_sha, merge_commit_sha = excluded.merge_commit_sha,
-           squash_commit_sha = excluded.squash_commit_sha, user_id = excluded.user_id, created_at = now()`,
+    on conflict do nothing`,
 )
 /** Writes down what a merge will be: whoever finds its commit in the target branch finishes it. */
 export const noteIntent = (db: Db, intent: Intent): Promise<number> => db.run(intend, intent)
@@ -108,9 +111,9 @@ const intended = statement(
   (p: Slots<{ id: number }>) => sql<{ commit_sha: string }>`
     select commit_sha from merge_request_merges where merge_request_id = ${p.id}`,
 )
-/** The commit of a merge that was begun and not finished. */
-export const findIntent = async (db: Db, id: number): Promise<string | undefined> =>
-  (await db.one(intended, { id }))?.commit_sha
+/** The commits of merges that were begun and not finished. */
+export const findIntents = async (db: Db, id: number): Promise<string[]> =>
+  (await db.rows(intended, { id })).map(({ commit_sha }) => commit_sha)
 
 /** An open merge request whose head is in its target branch, with what is known of how that came. */
 export type Landed = Pick<
@@ -119,17 +122,17 @@ export type Landed = Pick<
 > & {
   readonly base_sha: string | null
   readonly start_sha: string | null
-  readonly intent: Omit<Intent, 'id'> | null
+  readonly intents: readonly Omit<Intent, 'id'>[]
   readonly default_branch: string | null
   readonly closes: boolean
 }
 const landed = statement(
   (p: Slots<{ ids: readonly number[] }>) => sql<Landed>`
     select m.id, m.iid, m.project_id, m.title, m.description, m.head_sha, m.target_branch, d.base_sha, d.start_sha,
-           to_json(g) as intent, p.default_branch,
+           (select coalesce(json_agg(g), '[]') from merge_request_merges g where g.merge_request_id = m.id) as intents,
+           p.default_branch,
            coalesce((p.settings->>'autoclose_referenced_issues')::boolean, true) as closes
       from merge_requests m join projects p on p.id = m.project_id
-      left join merge_request_merges g on g.merge_request_id = m.id
       left join lateral (select d.base_sha, d.start_sha from merge_request_diffs d
                           where d.merge_request_id = m.id order by d.id desc limit 1) d on true
      where m.id = any(${p.ids}::bigint[]) and m.state = 'opened'

@@ -4,7 +4,7 @@ import type { Commit } from '../git/objects/commit.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import { signatureOf, type Writing } from './commit_writing.ts'
-import { findIntent, noteIntent } from './merge_request_rows.ts'
+import { findIntents, noteIntent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
 import { movingRefs } from './pushes.ts'
 
@@ -70,18 +70,15 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
     // The source branch of this repository stands still too: what is merged is what was checked.
     repository.locked(isHere ? [target, branch] : [target], async () => {
       await merging.stillMatches()
+      // In this order: what was begun is noted until the row knows of it.
+      const begun = await findIntents(merging.db, request.id)
       const now = await findMergeRequest(merging.db, project, request.iid)
       const [tip, head] = await Promise.all([repository.ref(target), source.ref(branch)])
       if (now?.state !== 'opened' || now.target_branch !== request.target_branch)
         throw new MergeRefused('not_allowed')
       if (tip === undefined || head === undefined) throw new MergeRefused('not_allowed')
       // Another merge of it has moved the branch, and its row has not heard yet.
-      const begun = await findIntent(merging.db, request.id)
-      if (
-        begun !== undefined &&
-        (await repository.mergedInto(tip, [begun]).catch(() => new Set())).has(begun)
-      )
-        throw new MergeRefused('not_allowed')
+      if (await holdsOne(repository, tip, begun)) throw new MergeRefused('not_allowed')
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
       await noteIntent(merging.db, { id: request.id, user_id: merging.actor.id, ...made })
@@ -91,6 +88,12 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
       return { result: undefined, moves }
     }),
   )
+}
+
+async function holdsOne(repository: Repository, tip: string, shas: readonly string[]): Promise<boolean> {
+  for (const sha of shas)
+    if ((await repository.commit(sha)) !== undefined && (await repository.isAncestor(sha, tip))) return true
+  return false
 }
 
 interface Tips {

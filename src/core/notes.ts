@@ -79,9 +79,9 @@ const begin = statement(
 )
 const answer = statement(
   (p: Slots<Written & { discussion_id: number }>) => sql<Note>`
-    insert into notes (discussion_id, noteable_id, author_id, type, body, internal, mentions_project_id, diff_position,
-                       commit_id, created_at, updated_at)
-    select d.id, d.noteable_id, ${p.author_id}, ${p.type}, ${p.body}, d.internal, d.mentions_project_id,
+    insert into notes (discussion_id, noteable_id, author_id, type, body, internal, mentions_project_id, mentions_code,
+                       diff_position, commit_id, created_at, updated_at)
+    select d.id, d.noteable_id, ${p.author_id}, ${p.type}, ${p.body}, d.internal, d.mentions_project_id, d.mentions_code,
            ${p.position}::jsonb, ${p.commit_id}, now.at, now.at
       from discussions d, (select coalesce(${p.created_at}::timestamptz, clock_timestamp()) as at) now
      where d.id = ${p.discussion_id} and d.noteable_id = ${p.noteable_id}

@@ -2,12 +2,14 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { User } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import { removeTree } from './group_tree.ts'
+import { removeProjectsBelow } from './project_removal.ts'
 import { ROLES } from './roles.ts'
 
 const lock = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('users').selectAll().where('id', '=', p.id).forUpdate(),
 )
-const groupOwnedAlone = statement(
+const groupsOwnedAlone = statement(
   (p: Slots<{ id: number }>) => sql<{ id: number }>`
     select m.namespace_id as id from members m
      where m.user_id = ${p.id} and m.namespace_id is not null and m.access_level = ${sql.lit(ROLES.owner)}
@@ -15,13 +17,12 @@ const groupOwnedAlone = statement(
        and not exists (
          select from members o join users u on u.id = o.user_id and u.user_type = 'human' and u.state = 'active'
           where o.namespace_id = m.namespace_id and o.user_id <> m.user_id
-            and o.access_level = ${sql.lit(ROLES.owner)} and (o.expires_at is null or o.expires_at > today()))
-     limit 1`,
+            and o.access_level = ${sql.lit(ROLES.owner)} and (o.expires_at is null or o.expires_at > today()))`,
 )
 
 /** Whether some group would be left without an owner. */
 export const ownsAlone = async (db: Db, id: number): Promise<boolean> =>
-  (await db.one(groupOwnedAlone, { id })) !== undefined
+  (await db.one(groupsOwnedAlone, { id })) !== undefined
 
 const ghost = statement(() => q.selectFrom('users').selectAll().where('user_type', '=', 'ghost'))
 const makeGhost = statement(
@@ -52,7 +53,6 @@ const WRITTEN = [
   ['snippets', 'author_id'],
   ['epics', 'author_id'],
   ['notes', 'author_id'],
-  ['commit_notes', 'author_id'],
   ['resource_label_events', 'user_id'],
   ['resource_state_events', 'user_id'],
   ['resource_milestone_events', 'user_id'],
@@ -60,7 +60,7 @@ const WRITTEN = [
   ['resource_iteration_events', 'user_id'],
 ] as const
 /** What of it goes with a user who is removed with everything: the rest are traces of it in the records of others. */
-const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes', 'commit_notes'])
+const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes'])
 
 type Ids = { readonly id: number; readonly ghost_id: number }
 const column = (table: string, name: string): RawBuilder<unknown> => sql.ref(`${table}.${name}`)
@@ -83,24 +83,26 @@ const discard = WRITTEN.filter(([table]) => CONTRIBUTIONS.has(table)).map(([tabl
     (p: Slots<{ id: number }>) => sql`delete from ${sql.table(table)} where ${column(table, name)} = ${p.id}`,
   ),
 )
-const removeProjects = statement(
-  (p: Slots<{ id: number }>) => sql`
-    delete from projects p using namespaces n where n.owner_id = ${p.id} and p.namespace_id = n.id`,
+const home = statement((p: Slots<{ id: number }>) =>
+  q.selectFrom('namespaces').select('id').where('owner_id', '=', p.id),
 )
 const removeUser = statement((p: Slots<{ id: number }>) => q.deleteFrom('users').where('id', '=', p.id))
 
 /**
  * Removes a user with the personal namespace and its projects. What the user wrote is the ghost's from then on, or goes
- * too. Call inside a transaction.
+ * too, and with it the groups that nobody else owns. Call inside a transaction.
  */
 export async function removeUserAndAll(db: Db, id: number, contributionsToo: boolean): Promise<void> {
   await db.one(lock, { id })
-  if (contributionsToo) for (const one of discard) await db.run(one, { id })
-  else {
+  if (contributionsToo) {
+    for (const group of await db.rows(groupsOwnedAlone, { id })) await removeTree(db, group.id)
+    for (const one of discard) await db.run(one, { id })
+  } else {
     const { id: ghost_id } = await findGhost(db)
     for (const one of handOver) await db.run(one, { id, ghost_id })
     await db.run(handOverReactions, { id, ghost_id })
   }
-  await db.run(removeProjects, { id })
+  const own = await db.one(home, { id })
+  if (own !== undefined) await removeProjectsBelow(db, own.id)
   await db.run(removeUser, { id })
 }

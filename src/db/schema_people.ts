@@ -57,6 +57,7 @@ export interface ResourceBotTable {
   user_id: number
   namespace_id: number | null
   project_id: number | null
+  access_level: number
 }
 
 export interface InvitationTable extends Times {
@@ -68,6 +69,7 @@ export interface InvitationTable extends Times {
   expires_at: string | null
   token_digest: Buffer
   sealed_token: Buffer
+  mailed_at: Time | null
   created_by_id: number | null
 }
 

@@ -162,6 +162,7 @@ export interface DiscussionTable {
   individual_note: boolean
   internal: Generated<boolean>
   mentions_project_id: number | null
+  mentions_code: Generated<boolean>
   created_at: Time
 }
 
@@ -175,6 +176,7 @@ export interface NoteTable extends Times {
   internal: Generated<boolean>
   system_action: string | null
   mentions_project_id: number | null
+  mentions_code: Generated<boolean>
   diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null

@@ -1,6 +1,7 @@
 import { Type as t, type TObject, type TSchema } from 'typebox'
 import type { AnyGate } from './gate.ts'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
+import { sayOnce } from './openapi_components.ts'
 import { pageParams } from './pages.ts'
 import {
   badParams,
@@ -24,7 +25,7 @@ export function openapi(operations: readonly NamedOperation[], server: string): 
     const path = op.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [op.method.toLowerCase()]: describe(op) }
   }
-  return {
+  return sayOnce({
     openapi: '3.1.0',
     info: {
       title: 'Guildhall',
@@ -43,7 +44,7 @@ export function openapi(operations: readonly NamedOperation[], server: string): 
       },
       schemas: { Message, Error, TokenError },
     },
-  }
+  })
 }
 
 const Message: Json = {

@@ -221,6 +221,8 @@ function array({ items = {}, commas = false, json = false, minItems = 0 }: Param
   const read = reader(items)
   const nested = [items.type].flat().includes('object')
   const listOf = (value: Value | undefined): Value | undefined => {
+    // Where `1,2` is a list, 1 is a list of one.
+    if (typeof value === 'number' && commas) return [value]
     if (typeof value !== 'string') return value
     if (json) return jsonIn(value)
     return commas ? value.split(',').filter((one) => one.trim() !== '') : value

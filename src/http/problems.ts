@@ -36,7 +36,7 @@ export const forbidden = (reason?: string): Problem => message(403, because('403
 export const notFound = (thing: string): Problem => message(404, `404 ${thing} Not Found`)
 /** A record that is missing inside a parent the caller can see. */
 export const noSuchRecord = (): Problem => message(404, '404 Not found')
-export const conflict = (text = '409 Conflict'): Problem => message(409, text)
+export const conflict = (text: string | object = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 /** What was asked for is larger than is sent this way. */
 export const tooLarge = (text: string): Problem => message(413, text)

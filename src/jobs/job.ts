@@ -6,6 +6,8 @@ import type { Instance } from '../instance.ts'
 /** Work that is done after the request that caused it, again until it succeeds. It may run twice: it must not mind. */
 export interface Job<Payload extends object> {
   readonly name: string
+  /** Asked for by itself once an hour, by one of the processes that share the queue. */
+  readonly hourly?: true
   readonly run: (instance: Instance, payload: Payload) => Promise<void>
 }
 export type AnyJob = Job<never>

@@ -37,6 +37,11 @@ export async function startWorker(
     logger: quiet,
     concurrency: 2,
     noHandleSignals: true,
+    // A minute past, so that a new day has begun in the database too; an hour that was slept through is made up for.
+    crontab: jobs
+      .filter((job) => job.hourly)
+      .map((job) => `1 * * * * ${job.name} ?fill=1h&max=12`)
+      .join('\n'),
     taskList: Object.fromEntries(jobs.map((job) => [job.name, task(job)])),
   })
   return { stop: () => runner.stop().catch(() => {}) }

@@ -13,7 +13,8 @@ const brief = {
   readme_url: nullable(t.String()),
   visibility: oneOf(['private', 'internal', 'public']),
 }
-export const BriefProject = t.Object(brief)
+type Brief = Static<typeof Brief>
+const Brief = t.Object(brief)
 
 const Access = t.Object({ access_level: t.Integer(), notification_level: t.Integer() })
 const Statistics = t.Object({
@@ -72,7 +73,6 @@ export const Project = t.Object({
   ).properties,
 })
 type Full = Static<typeof Project>
-type Brief = Static<typeof BriefProject>
 
 /** A project with all that its record shows. */
 export type ProjectRecord = ProjectInGroup & {
@@ -107,7 +107,7 @@ export function presentRecord(row: ProjectRecord, site: Site, view: RecordView):
   return Object.assign(record, presentSettings(row), standing(row, site), around(row, site, view))
 }
 
-export function presentBrief(row: ProjectInGroup, site: Site): Brief {
+function presentBrief(row: ProjectInGroup, site: Site): Brief {
   const readme =
     row.empty_repo || row.default_branch === null ? null : `/-/blob/${row.default_branch}/README.md`
   return Object.assign(presentIdentity(row, site), {

@@ -22,7 +22,7 @@ const FEATURES = Object.keys(FEATURE_LEVELS) as Feature[]
 const FLAG_NAMES = Object.keys(FLAGS) as Keys<typeof FLAGS>[]
 const WORD_NAMES = Object.keys(WORDS) as Keys<typeof WORDS>[]
 const NUMBER_NAMES = Object.keys(NUMBERS) as Keys<typeof NUMBERS>[]
-export const SWITCH_NAMES = Object.keys(FEATURE_SWITCHES) as Keys<typeof FEATURE_SWITCHES>[]
+const SWITCH_NAMES = Object.keys(FEATURE_SWITCHES) as Keys<typeof FEATURE_SWITCHES>[]
 const LEVELS = ['disabled', 'private', 'enabled'] as const
 
 const each = <Name extends string, T>(names: readonly Name[], make: (name: Name) => T): { [N in Name]: T } =>
@@ -32,12 +32,10 @@ const text = (): TUnsafe<string | null> => nullable(t.String())
 
 /** The fields that show settings. */
 export const settingFields = {
-  ...(each(
+  ...each(
     FEATURES.map((feature) => `${feature}_access_level` as const),
     () => oneOf(LEVELS),
-  ) as {
-    [N in LevelName]: TUnsafe<FeatureLevel>
-  }),
+  ),
   ...each(SWITCH_NAMES, (): TBoolean => t.Boolean()),
   ...each(FLAG_NAMES, (): TBoolean => t.Boolean()),
   ...each(WORD_NAMES, (): TUnsafe<string> => t.Unsafe({ type: 'string' })),

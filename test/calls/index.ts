@@ -1,12 +1,39 @@
 import { CALLERS, type Calls } from './calls.ts'
+import { accessTokens } from './access_tokens.ts'
+import { badges } from './badges.ts'
+import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
+import { groups } from './groups.ts'
+import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
+import { members } from './members.ts'
+import { mergeRequests } from './merge_requests.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
+import { projectLabels } from './project_labels.ts'
+import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
+import { snippets } from './snippets.ts'
 
-const ALL: readonly Calls[] = [firstAreas, people, planning, repositories, issues, events]
+const ALL: readonly Calls[] = [
+  accessTokens,
+  badges,
+  conversation,
+  events,
+  firstAreas,
+  groups,
+  invitations,
+  issues,
+  members,
+  mergeRequests,
+  people,
+  planning,
+  projectLabels,
+  projects,
+  repositories,
+  snippets,
+]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(

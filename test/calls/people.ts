@@ -4,20 +4,16 @@ import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
 
-const names = new WeakMap<Scene, string>()
-let made = 0
+const known = new WeakMap<Scene, Someone>()
 
-/** The name of somebody who has to do with nothing else in the scene. */
-function nameIn(scene: Scene): string {
-  const known = names.get(scene) ?? `somebody-${++made}`
-  names.set(scene, known)
-  return known
-}
-
-async function somebody(world: World, scene: Scene): Promise<Pick<Someone, 'id'>> {
-  const username = nameIn(scene)
-  const [known] = await rowsOf<{ id: number }>(world, 'select id from users where username = $1', [username])
-  return known ?? world.make.user({ username })
+/** Somebody who has to do with nothing else in the scene. */
+export async function somebody(world: World, scene: Scene): Promise<Pick<Someone, 'id' | 'username'>> {
+  const id = known.get(scene)?.id ?? 0
+  const [row] = await rowsOf<Someone>(world, 'select id, username from users where id = $1', [id])
+  if (row !== undefined) return row
+  const made = await world.make.user()
+  known.set(scene, made)
+  return made
 }
 
 /** Users, their tokens and addresses, and the settings of the instance. */
@@ -102,7 +98,7 @@ export const people: Calls = {
     return {
       id: String(user.id),
       user_id: String(user.id),
-      user: nameIn(scene),
+      user: user.username,
       impersonation_token_id: String(impersonation.id),
       email_id: String(email.id),
       token_id: String(token.id),

@@ -16,6 +16,15 @@ export const planning: Calls = {
   createGroupMilestone       404 404 403 403 201 201 201 201 201 201 401
   updateGroupMilestone       404 404 403 403 200 200 200 200 200 200 401
   deleteGroupMilestone       404 404 403 403 204 204 204 204 204 204 401
+  listMilestoneIssues              404 404 404 200 200 200 200 200 200 200 401
+  listMilestoneMergeRequests       404 404 404 200 200 200 200 200 200 200 401
+  listBurndownEvents               404 404 404 200 200 200 200 200 200 200 401
+  listGroupMilestoneIssues         404 404 200 200 200 200 200 200 200 200 401
+  listGroupMilestoneMergeRequests  404 404 200 200 200 200 200 200 200 200 401
+  listGroupBurndownEvents          404 404 200 200 200 200 200 200 200 200 401
+  listIterations             404 404 404 200 200 200 200 200 200 200 404
+  listIterationsMisspelt     404 404 404 200 200 200 200 200 200 200 404
+  listGroupIterations        404 404 200 200 200 200 200 200 200 200 404
 `,
   inPublic: `
                             none   0   5  10  15  20  30  40  50 adm nobody
@@ -30,6 +39,15 @@ export const planning: Calls = {
   createGroupMilestone       403 403 403 403 201 201 201 201 201 201 401
   updateGroupMilestone       403 403 403 403 200 200 200 200 200 200 401
   deleteGroupMilestone       403 403 403 403 204 204 204 204 204 204 401
+  listMilestoneIssues              200 200 200 200 200 200 200 200 200 200 401
+  listMilestoneMergeRequests       200 200 200 200 200 200 200 200 200 200 401
+  listBurndownEvents               200 200 200 200 200 200 200 200 200 200 401
+  listGroupMilestoneIssues         200 200 200 200 200 200 200 200 200 200 401
+  listGroupMilestoneMergeRequests  200 200 200 200 200 200 200 200 200 200 401
+  listGroupBurndownEvents          200 200 200 200 200 200 200 200 200 200 401
+  listIterations             200 200 200 200 200 200 200 200 200 200 200
+  listIterationsMisspelt     200 200 200 200 200 200 200 200 200 200 200
+  listGroupIterations        200 200 200 200 200 200 200 200 200 200 200
 `,
   bodies: {
     createMilestone: { title: 'fresh' },
@@ -39,6 +57,7 @@ export const planning: Calls = {
   },
   set: async (world, { group, project }, operation) => {
     await world.make.sql(`
+      update personal_access_tokens set revoked = false;
       delete from milestones where project_id = ${project.id} or group_id = ${group.id}`)
     const parent = operation.includes('Group') ? `group_id` : 'project_id'
     const milestone = await rowOf<{ id: number }>(
@@ -46,6 +65,9 @@ export const planning: Calls = {
       `insert into milestones (iid, ${parent}, title) values (1000, $1, 'v1') returning id`,
       [operation.includes('Group') ? group.id : project.id],
     )
-    return { milestone_id: String(milestone.id) }
+    return {
+      milestone_id: String(milestone.id),
+      ...(operation === 'listIterationsMisspelt' && { id: String(project.id) }),
+    }
   },
 }

@@ -43,6 +43,12 @@ export async function setScene(
   scene: Scene,
   op: NamedOperation,
 ): Promise<Readonly<Record<string, string>>> {
+  const ids = [...scene.callers.values()].flatMap((who) => (who ? [who.id] : []))
+  // Some operations end the token that they are called with.
+  await world.make.sql(
+    `update personal_access_tokens set revoked = false, updated_at = created_at
+      where revoked and user_id in (${ids.join()})`,
+  )
   const parent = /^\/(security\/)?projects\//.test(op.path) ? scene.project : scene.group
   return { id: String(parent.id), ...(await callsOf(op.name).set?.(world, scene, op.name)) }
 }

@@ -49,7 +49,10 @@ export async function makeIssue(world: World, project: Record, wanted: WantedIss
   )
   if (assignee) await rowsOf(world, 'insert into issue_assignees values ($1, $2)', [issue.id, assignee.id])
   if (label)
-    await rowsOf(world, 'insert into label_links (label_id, noteable_id) values ($1, $2)', [label.id, issue.id])
+    await rowsOf(world, 'insert into label_links (label_id, noteable_id) values ($1, $2)', [
+      label.id,
+      issue.id,
+    ])
   return issue
 }
 

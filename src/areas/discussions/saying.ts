@@ -1,7 +1,10 @@
 import { Type as t, type Static } from 'typebox'
 import { maySetTime, type Talking } from '../../access/conversation.ts'
 import type { Noteable } from '../../core/conversation.ts'
-import { updateNote, withRow, type NewNote } from '../../core/notes.ts'
+import { hearMentions } from '../../core/mentions.ts'
+import { deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
+import { obey, type Obeyed } from '../../core/quick_actions.ts'
+import { violates } from '../../db/errors.ts'
 import type { Note as NoteRow } from '../../db/schema_planning.ts'
 import type { Has } from '../../http/gate.ts'
 import { Answer } from '../../http/operation.ts'
@@ -57,14 +60,34 @@ interface Done {
   readonly changes: Record<string, unknown>
 }
 
+const failed = (): ReturnType<typeof refused> => refused('400 Bad request - Failed to apply commands.')
+
+/** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
+async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
+  checkBody(body)
+  const obeyed = await obey(ctx, about, ctx.home, body).catch((error: unknown) => {
+    // Another merge request of the same branches is open.
+    throw violates(error, 'merge_requests_open_key') ? failed() : error
+  })
+  if (!obeyed.onlyCommands) return obeyed
+  if (obeyed.applied === 0) throw failed()
+  return new Answer(202, { commands_changes: obeyed.changes, summary: obeyed.summary })
+}
+
+/** Lets a text do what it does beside being read. */
+const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow): Promise<void> =>
+  hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body)
+
 /** Obeys the commands in a text, then writes what is left of it. */
 async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
-  checkBody(said.body)
   const created_at = timeOf(ctx, said.created_at)
   const about = await withRow(ctx.db, ctx.noteable)
+  const obeyed = await heard(ctx, about, said.body)
+  if (obeyed instanceof Answer) return obeyed
   const none = { type: null, position: null, commit_id: null }
-  const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: said.body, created_at })
-  return { row, about, changes: {} }
+  const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at })
+  await hear(ctx, about, row)
+  return { row, about, changes: obeyed.changes }
 }
 
 /** Writes a note, or begins a thread: what the answer shows is what tells them apart. */
@@ -91,17 +114,23 @@ export const says = {
     const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
     return { id: key, individual_note, notes: shown }
   },
-  refuses: [blank, tooLong],
+  refuses: [blank, tooLong, failed],
 }
 
-/** Gives a note another text. */
+/** Gives a note another text, and obeys the commands in that. */
 export async function change(
   ctx: Has<Talking>,
   note: NoteRow,
   body: string,
 ): Promise<Answer | Static<typeof Note>> {
-  checkBody(body)
-  const row = await updateNote(ctx.db, ctx.noteable, note.id, body)
+  const obeyed = await heard(ctx, ctx.noteable, body)
+  if (obeyed instanceof Answer) {
+    // What says nothing any more goes away, as published.
+    await deleteNote(ctx.db, ctx.noteable, note)
+    return obeyed
+  }
+  const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
   if (row === undefined) throw noSuchRecord()
-  return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx)
+  await hear(ctx, ctx.noteable, row)
+  return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
 }

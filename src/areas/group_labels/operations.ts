@@ -5,17 +5,21 @@ import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema.ts'
 import type { Context } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { conflict, invalid, refused } from '../../http/problems.ts'
-import { nullable } from '../../http/schema.ts'
-import { GroupLabel, present, type LabelForCaller } from './entity.ts'
+import {
+  GroupLabel,
+  badLabel,
+  checkLabel,
+  labelDescription,
+  labelExists,
+  labelLocked,
+  present,
+  titleTaken,
+  type LabelForCaller,
+} from '../../records/label.ts'
 import { LINE, label, labelInReach, labelNamed, noLabel, reachOf, reachParams, type Here } from './gates.ts'
-import { cleanTitle, hexColor, titleFaults } from '../../core/label_rules.ts'
 import * as labels from './store.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
-
-const labelExists = (): ReturnType<typeof conflict> => conflict('Label already exists')
-const labelLocked = (): ReturnType<typeof refused> => refused('Label is locked and was not removed')
 
 export const listGroupLabels = operation({
   method: 'GET',
@@ -51,15 +55,12 @@ export const getGroupLabel = operation({
   returns: GroupLabel,
 })
 
-/** It is shown as HTML in every list, so its length is a cost to all who read. */
-const description = t.Optional(nullable(t.String({ maxLength: 10_000 })))
-
 export const createGroupLabel = operation({
   method: 'POST',
   path: '/groups/:id/labels',
   summary: 'Create a label in a group',
   first: [signedIn],
-  params: t.Object({ name: t.String(), color: t.String(), description }),
+  params: t.Object({ name: t.String(), color: t.String(), description: labelDescription }),
   gates: [group, groupReporter],
   handle: async (ctx) => {
     const { db, actor, group, params } = ctx
@@ -74,22 +75,8 @@ export const createGroupLabel = operation({
     return present(fresh(row))
   },
   returns: GroupLabel,
-  refuses: [labelExists, () => invalid({ title: ['is invalid'], color: [BAD_COLOR] })],
+  refuses: [labelExists, badLabel],
 })
-
-const BAD_COLOR = 'must be a valid color code'
-
-function checkLabel(given: { title: string; color: string }): { title: string; color: string } {
-  const title = cleanTitle(given.title)
-  const color = hexColor(given.color)
-  const faults = titleFaults(title)
-  if (faults.length > 0 || color === undefined)
-    throw invalid({
-      ...(faults.length > 0 && { title: faults }),
-      ...(color === undefined && { color: [BAD_COLOR] }),
-    })
-  return { title, color }
-}
 
 /** Nothing hangs on a label that was made this moment. */
 const fresh = (row: Label): LabelForCaller => ({
@@ -103,7 +90,7 @@ const fresh = (row: Label): LabelForCaller => ({
 const changes = {
   new_name: t.Optional(t.String()),
   color: t.Optional(t.String()),
-  description,
+  description: labelDescription,
 }
 const atLeastOne = ['new_name', 'color', 'description']
 interface Changes {
@@ -111,7 +98,6 @@ interface Changes {
   readonly color?: string
   readonly description?: string | null
 }
-const taken = (): ReturnType<typeof invalid> => invalid({ title: ['has already been taken'] })
 
 async function change({ db, actor, group }: Here, label: Label, to: Changes): Promise<LabelForCaller> {
   const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
@@ -123,7 +109,7 @@ async function change({ db, actor, group }: Here, label: Label, to: Changes): Pr
   const row = await labels
     .update(db, { group_id: group.id, id: label.id, ...changes })
     .catch((error: unknown) => {
-      throw violates(error, 'labels_group_title_once') ? taken() : error
+      throw violates(error, 'labels_group_title_once') ? titleTaken() : error
     })
   if (row === undefined) throw noLabel()
   return labels.forCaller(db, actor, row)
@@ -138,7 +124,7 @@ export const updateGroupLabel = operation({
   gates: [group, groupReporter, label],
   handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
   returns: GroupLabel,
-  refuses: [taken],
+  refuses: [titleTaken],
 })
 
 export const updateGroupLabelByName = operation({
@@ -153,7 +139,7 @@ export const updateGroupLabelByName = operation({
   gates: [group, groupReporter, labelNamed],
   handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
   returns: GroupLabel,
-  refuses: [taken],
+  refuses: [titleTaken],
 })
 
 async function discard({ db, group }: Context & { group: Group }, label: Label): Promise<null> {

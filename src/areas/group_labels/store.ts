@@ -13,7 +13,7 @@ import {
   type Slots,
 } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import type { LabelForCaller } from './entity.ts'
+import type { LabelForCaller } from '../../records/label.ts'
 import { mine, role, seesGroup, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
 
 /** Which labels count as a group's: its own always, those of its line and of what is below it on request. */

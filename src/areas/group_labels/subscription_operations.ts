@@ -1,9 +1,9 @@
 import { group, signedIn } from '../../access/gates.ts'
 import { Answer, operation } from '../../http/operation.ts'
-import { GroupLabel, present } from './entity.ts'
+import { GroupLabel, present } from '../../records/label.ts'
 import { labelOfLine } from './gates.ts'
 import { forCaller } from './store.ts'
-import * as subscriptions from './subscription_store.ts'
+import * as subscriptions from '../../core/label_subscriptions.ts'
 
 export const subscribeToGroupLabel = operation({
   method: 'POST',

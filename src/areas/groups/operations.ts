@@ -14,7 +14,6 @@ import { badParams, forbidden, invalid, notFound, refused } from '../../http/pro
 import { Group } from './entity.ts'
 import {
   groupFaults,
-  mayCreateGroup,
   mayCreateSubgroup,
   narrower,
   nestingFaults,
@@ -25,6 +24,7 @@ import {
 import { paidParams, settingParams, settingsIn, together, type Given } from './settings.ts'
 import { change } from './changing.ts'
 import { presentWhole } from './whole.ts'
+import { mayCreateGroup } from './write_store.ts'
 
 export {
   listDescendantGroups,
@@ -35,7 +35,7 @@ export {
 } from './list_operations.ts'
 export { listGroupProjects, listProjectsSharedWithGroup } from './project_operations.ts'
 export { shareGroup, unshareGroup } from './share_operations.ts'
-export { listGroupTransferLocations, transferGroup } from './transfer_operations.ts'
+export { addProjectToGroup, listGroupTransferLocations, transferGroup } from './transfer_operations.ts'
 
 export const getGroup = operation({
   method: 'GET',
@@ -122,7 +122,7 @@ async function parentFor(
   id: number | undefined,
 ): Promise<GroupRow | undefined> {
   if (id === undefined) {
-    if (!mayCreateGroup(actor)) throw forbidden()
+    if (!(await mayCreateGroup(db, actor))) throw forbidden()
     return undefined
   }
   await holdNamespace(db, id)

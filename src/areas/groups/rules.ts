@@ -17,7 +17,7 @@ const tooLong = (most: number): string => `is too long (maximum is ${most} chara
 
 function nameFaults(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
-  return [...([...name].length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
+  return [...(name.length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
 }
 
 function pathFaults(path: string, topLevel: boolean): string[] {
@@ -37,7 +37,7 @@ export function groupFaults({ name, path, description }: Given, topLevel: boolea
   const found = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path, topLevel),
-    description: [...(description ?? '')].length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
+    description: (description ?? '').length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
   }
   return Object.fromEntries(Object.entries(found).filter(([, texts]) => texts.length > 0))
 }
@@ -72,9 +72,6 @@ export function visibilityFaults({ visibility, parent, projects, groups }: Sight
   ]
   return texts.length > 0 ? { visibility_level: texts } : {}
 }
-
-/** Whether somebody may create groups at the top. */
-export const mayCreateGroup = (actor: Viewer): boolean => actor.admin || !actor.external
 
 /** Whether somebody may create groups in that one: as it says itself, its owners or its maintainers too. */
 export const mayCreateSubgroup = (actor: Viewer, parent: Group): boolean =>

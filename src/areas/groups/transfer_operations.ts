@@ -1,20 +1,23 @@
 import { Type as t } from 'typebox'
-import { group, groupOwner, signedIn } from '../../access/gates.ts'
+import { administrator, group, groupOwner, signedIn } from '../../access/gates.ts'
 import { findGroup } from '../../core/group_sight.ts'
 import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { pathFault } from '../../core/paths.ts'
+import { transfer } from '../../core/project_transfer.ts'
+import { findByRef } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
+import { violates } from '../../db/errors.ts'
 import type { Namespace } from '../../db/schema.ts'
-import type { Actor, Has } from '../../http/gate.ts'
+import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { Group, GroupPlace, presentPlace } from './entity.ts'
-import { mayCreateGroup, mayCreateSubgroup, nestingFaults } from './rules.ts'
+import { mayCreateSubgroup, narrower, nestingFaults } from './rules.ts'
 import { listTransferLocations } from './transfer_store.ts'
 import { presentWhole } from './whole.ts'
-import { hasOwner } from './write_store.ts'
+import { hasOwner, mayCreateGroup } from './write_store.ts'
 
 const failed = (why: string): Problem => refused(`Transfer failed: ${why}`)
 const pathTaken = (): Problem =>
@@ -42,7 +45,8 @@ export const transferGroup = operation({
     // Held after the tree, so that what it is in by now shows.
     const parent = target && (await holdNamespace(db, target.id))
     if (now === undefined || (target && parent === undefined)) throw notFound('Group')
-    checkTransfer(actor, now, { target, below })
+    const allowed = target ? mayCreateSubgroup(actor, target) : await mayCreateGroup(db, actor)
+    checkTransfer(now, { target, below, allowed })
     const row = await placeGroup(db, { ...now, parent_id: target?.id ?? null }).catch((error: unknown) => {
       throw isTaken(error) ? pathTaken() : error
     })
@@ -70,13 +74,14 @@ interface Where {
   readonly target: GroupRow | undefined
   /** The group and all below it. */
   readonly below: readonly number[]
+  readonly allowed: boolean
 }
 
 /** Throws the first reason why a group cannot go there, in the published order. */
-function checkTransfer(actor: Actor, now: Namespace, { target, below }: Where): void {
+function checkTransfer(now: Namespace, { target, below, allowed }: Where): void {
   if (target === undefined && now.parent_id === null) throw alreadyRoot()
   if (target !== undefined && target.id === now.parent_id) throw alreadyThere()
-  if (!(target ? mayCreateSubgroup(actor, target) : mayCreateGroup(actor))) throw notAllowed()
+  if (!allowed) throw notAllowed()
   if (target !== undefined && below.includes(target.id)) throw intoItself()
   const reserved = target === undefined ? pathFault(now.path, true) : undefined
   if (reserved !== undefined) throw failed(`Validation failed: Path ${reserved}`)
@@ -101,4 +106,37 @@ export const listGroupTransferLocations = operation({
     return { ...found, items: found.items.map((row) => presentPlace(row, ctx)) }
   },
   returns: pageOf(GroupPlace),
+})
+
+const anyProject = loads({
+  param: 'project_id',
+  type: t.String({ description: 'The id or the URL-encoded full path of a project' }),
+  as: 'project',
+  says: 'a project, wherever it is',
+  missing: () => notFound('Project'),
+  find: ({ db }, ref) => findByRef(db, ref),
+})
+
+const notMoved = (why: string): Problem => refused(`Failed to transfer project {:new_namespace=>["${why}"]}`)
+const inTheWay = (): Problem => notMoved('Project with same name or path in target namespace already exists')
+const alreadyIn = (): Problem => notMoved('Project is already in this namespace.')
+
+export const addProjectToGroup = operation({
+  method: 'POST',
+  path: '/groups/:id/projects/:project_id',
+  summary: 'Move a project into a group',
+  published: true,
+  first: [signedIn, administrator],
+  gates: [group, anyProject],
+  handle: async (ctx) => {
+    const { db, group, project } = ctx
+    if (project.namespace_id === group.id) throw alreadyIn()
+    const visibility = narrower(project.visibility, group.visibility)
+    await transfer(db, { id: project.id, namespace_id: group.id, visibility }).catch((error: unknown) => {
+      throw isTaken(error) || violates(error, 'projects_name_key') ? inTheWay() : error
+    })
+    return presentWhole(ctx, group)
+  },
+  returns: Group,
+  refuses: [inTheWay, alreadyIn],
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { RANK } from '../../core/group_tree.ts'
+import type { Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace, Visibility } from '../../db/schema.ts'
 import { statement, type Slots } from '../../db/statement.ts'
@@ -122,3 +123,13 @@ const owners = statement(
 /** Whether somebody owns the group itself. */
 export const hasOwner = async (db: Db, groupId: number): Promise<boolean> =>
   (await db.one(owners, { group_id: groupId })) !== undefined
+
+const creator = statement(
+  (p: Slots<{ id: number }>) =>
+    sql<{
+      can_create_group: boolean
+    }>`select can_create_group from users where id = ${p.id} and not external`,
+)
+/** Whether somebody may create groups at the top. */
+export const mayCreateGroup = async (db: Db, actor: Viewer): Promise<boolean> =>
+  actor.admin || (await db.one(creator, { id: actor.id }))?.can_create_group === true

@@ -1,8 +1,12 @@
 import { Type as t } from 'typebox'
 import { group, groupPlanner, signedIn } from '../../access/gates.ts'
+import { premiumCharts } from '../../access/tiers.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { Issue } from '../../records/issue.ts'
+import { MergeRequest } from '../../records/merge_request.ts'
 import { Milestone, presentMilestone } from '../../records/milestone.ts'
 import * as actions from './actions.ts'
+import * as contents from './contents.ts'
 import { inGroup, milestone } from './gates.ts'
 import { changeParams, createParams, list, listParams } from './lists.ts'
 import { FAULTY, notCreated, notUpdated } from './rules.ts'
@@ -73,4 +77,37 @@ export const deleteGroupMilestone = operation({
   gates: [group, groupPlanner, inGroup, milestone],
   handle: actions.discard,
   returns: nothing,
+})
+
+export const listGroupMilestoneIssues = operation({
+  method: 'GET',
+  path: '/groups/:id/milestones/:milestone_id/issues',
+  summary: 'List the issues at a milestone of a group',
+  published: true,
+  first: [signedIn],
+  gates: [group, inGroup, milestone],
+  handle: contents.listIssues,
+  returns: pageOf(Issue),
+})
+
+export const listGroupMilestoneMergeRequests = operation({
+  method: 'GET',
+  path: '/groups/:id/milestones/:milestone_id/merge_requests',
+  summary: 'List the merge requests at a milestone of a group',
+  published: true,
+  first: [signedIn],
+  gates: [group, inGroup, milestone],
+  handle: contents.listMergeRequests,
+  returns: pageOf(MergeRequest),
+})
+
+export const listGroupBurndownEvents = operation({
+  method: 'GET',
+  path: '/groups/:id/milestones/:milestone_id/burndown_events',
+  summary: 'List what a burndown chart of a milestone of a group is drawn from',
+  published: true,
+  first: [premiumCharts, signedIn],
+  gates: [group, inGroup, milestone],
+  handle: contents.listBurndownEvents,
+  returns: t.Array(contents.BurndownEvent),
 })

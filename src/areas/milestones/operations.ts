@@ -1,8 +1,12 @@
 import { Type as t } from 'typebox'
 import { planner, project, signedIn } from '../../access/gates.ts'
+import { premiumCharts } from '../../access/tiers.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { Issue } from '../../records/issue.ts'
+import { MergeRequest } from '../../records/merge_request.ts'
 import { Milestone, presentMilestone } from '../../records/milestone.ts'
 import * as actions from './actions.ts'
+import * as contents from './contents.ts'
 import { groupToPromoteTo, inProject, milestone } from './gates.ts'
 import { changeParams, createParams, list, listParams } from './lists.ts'
 import { FAULTY, notCreated, notPromoted, notUpdated } from './rules.ts'
@@ -11,6 +15,9 @@ export {
   createGroupMilestone,
   deleteGroupMilestone,
   getGroupMilestone,
+  listGroupBurndownEvents,
+  listGroupMilestoneIssues,
+  listGroupMilestoneMergeRequests,
   listGroupMilestones,
   updateGroupMilestone,
 } from './group_operations.ts'
@@ -80,4 +87,35 @@ export const promoteMilestone = operation({
   returns: Milestone,
   status: 200,
   refuses: [() => notPromoted('Title already being used for another group or project milestone.')],
+})
+
+export const listMilestoneIssues = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/issues',
+  summary: 'List the issues at a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listIssues,
+  returns: pageOf(Issue),
+})
+
+export const listMilestoneMergeRequests = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/merge_requests',
+  summary: 'List the merge requests at a milestone of a project',
+  first: [signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listMergeRequests,
+  returns: pageOf(MergeRequest),
+})
+
+export const listBurndownEvents = operation({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/burndown_events',
+  summary: 'List what a burndown chart of a milestone of a project is drawn from',
+  published: true,
+  first: [premiumCharts, signedIn],
+  gates: [project, inProject, milestone],
+  handle: contents.listBurndownEvents,
+  returns: t.Array(contents.BurndownEvent),
 })

@@ -86,7 +86,7 @@ test('of fifty who promote one title at once one makes the group milestone, and 
   const { group, planner } = await place()
   const all = await Promise.all(Array.from({ length: 50 }, () => milestoneIn(group, 'rush')))
   const answers = await Promise.all(all.map(({ path }) => promote(path, planner)))
-  const statuses = answers.map(({ status }) => status).sort()
+  const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
   assert.deepEqual(statuses, [200, ...Array.from({ length: 49 }, () => 404)])
   assert.deepEqual(await standing('rush'), [{ group_id: group.id, issues: 50, requests: 50, events: 100 }])
 })

@@ -110,6 +110,25 @@ export interface Page {
   readonly offset: number
 }
 
+const NOT_ASKED: Required<Filters> = {
+  state: undefined,
+  title: undefined,
+  search: undefined,
+  iids: undefined,
+  before: undefined,
+  after: undefined,
+  containing: undefined,
+}
+const asked = (filters: Filters): Record<keyof Filters, boolean> => ({
+  state: filters.state !== undefined,
+  title: filters.title !== undefined,
+  search: filters.search !== undefined,
+  iids: filters.iids !== undefined,
+  before: filters.before !== undefined,
+  after: filters.after !== undefined,
+  containing: filters.containing !== undefined,
+})
+
 /** The milestones of a project or group, in the order in which they are due, those without a day last. */
 export async function listMilestones(
   db: Db,
@@ -117,22 +136,10 @@ export async function listMilestones(
   { home, reach, page }: { home: Home; reach: Reach; page: Page },
   filters: Filters,
 ): Promise<Listed<MilestoneShown>> {
-  const given = Object.fromEntries(
-    (['state', 'title', 'search', 'iids', 'before', 'after', 'containing'] as const).map((name) => [
-      name,
-      filters[name] !== undefined,
-    ]),
-  ) as Record<keyof Filters, boolean>
-  const shape = { kind: home.kind, ...reach, everything: viewer.admin, ...given }
+  const shape = { kind: home.kind, ...reach, everything: viewer.admin, ...asked(filters) }
   return listed(
     await db.rows(list(shape), {
-      state: undefined,
-      title: undefined,
-      search: undefined,
-      iids: undefined,
-      before: undefined,
-      after: undefined,
-      containing: undefined,
+      ...NOT_ASKED,
       ...filters,
       pattern: containing(filters.search ?? ''),
       user_id: viewer.id,
@@ -141,7 +148,7 @@ export async function listMilestones(
       line: home.line,
       limit: page.size,
       offset: page.offset,
-    } as ListValues),
+    }),
   )
 }
 

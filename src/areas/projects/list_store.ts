@@ -74,8 +74,10 @@ function filters(p: P, shape: Shape): Raw[] {
   return [
     sql`p.archived = any(${p.archived}::boolean[])`,
     ...(shape.search
-      ? [sql`(p.name ilike ${p.pattern} or p.description ilike ${p.pattern}
-              or (p.full_path ilike ${p.pattern} and (p.path ilike ${p.pattern} or ${p.namespaces})))`]
+      ? [
+          sql`(p.name ilike ${p.pattern} or p.description ilike ${p.pattern}
+              or (p.full_path ilike ${p.pattern} and (p.path ilike ${p.pattern} or ${p.namespaces})))`,
+        ]
       : []),
     ...(shape.starred
       ? [sql`p.id in (select s.project_id from project_stars s where s.user_id = ${p.user_id})`]

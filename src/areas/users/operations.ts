@@ -189,7 +189,7 @@ export const deleteUser = operation({
   gates: [user],
   handle: async ({ db, user, params }) => {
     if (user.user_type === 'ghost') throw forbidden()
-    if (await ownsAlone(db, user.id)) throw soleOwner()
+    if (params.hard_delete !== true && (await ownsAlone(db, user.id))) throw soleOwner()
     await removeUserAndAll(db, user.id, params.hard_delete === true)
     return null
   },

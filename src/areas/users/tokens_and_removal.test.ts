@@ -29,11 +29,9 @@ test('an administrator makes a token for a user, which is shown once and works',
     revoked: false,
     description: 'of the yard',
     scopes: ['api', 'read_user'],
-    ...{
-      user_id: user.id,
-      last_used_at: null,
-      active: true,
-    },
+    user_id: user.id,
+    last_used_at: null,
+    active: true,
   })
   assert.match(String(token), /^glpat-/)
   assert.equal((await world().get('/user', { ...user, token: String(token) })).status, 200)
@@ -148,10 +146,8 @@ test('a status says what one is up to until it is over', async () => {
       emoji: 'speech_balloon',
       availability: 'busy',
       message: '<b>sailing</b>',
-      ...{
-        message_html: '&lt;b&gt;sailing&lt;/b&gt;',
-        clear_status_at: null,
-      },
+      message_html: '&lt;b&gt;sailing&lt;/b&gt;',
+      clear_status_at: null,
     },
   ])
   assert.deepEqual((await world().get(`/users/${user.username}/status`)).body, set.body)
@@ -182,7 +178,7 @@ test('what a user wrote stays when the user is gone, as the ghost’s', async ()
   assert.deepEqual(await rowsOf(world(), `select from members where user_id = ${author}`), [])
 })
 
-test('a user who owns a group alone stays; with `hard_delete` what was written goes too', async () => {
+test('a user who owns a group alone stays; with `hard_delete` group and contributions go too', async () => {
   const gone = await world().make.user()
   const group = await world().make.group()
   await world().make.member(gone, 'owner', { group })
@@ -190,10 +186,10 @@ test('a user who owns a group alone stays; with `hard_delete` what was written g
     409,
     { message: 'User cannot be removed while is the sole-owner of a group' },
   ])
-  await world().make.memberOf('owner', { group })
   const project = await world().make.project()
   await world().make.sql(`
     insert into issues (project_id, iid, author_id, title) values (${project.id}, 1, ${gone.id}, 'leak')`)
   assert.equal((await call('DELETE', `/users/${gone.id}?hard_delete=true`)).status, 204)
   assert.deepEqual(await rowsOf(world(), `select from issues where project_id = ${project.id}`), [])
+  assert.equal((await call('GET', `/groups/${group.id}`)).status, 404)
 })

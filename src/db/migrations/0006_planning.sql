@@ -258,6 +258,7 @@ create table discussions (
   -- Who sees a thread is a matter of the whole thread; its notes say it once more for lists of notes.
   internal boolean not null default false,
   mentions_project_id bigint references projects on delete cascade,
+  mentions_code boolean not null default false,
   -- That of its first note.
   created_at timestamptz not null default now()
 );
@@ -274,6 +275,8 @@ create table notes (
   system_action text,
   -- Whoever cannot read this project does not see the note, which tells of something in it.
   mentions_project_id bigint references projects on delete cascade,
+  -- What it tells of there is for those who may read the code.
+  mentions_code boolean not null default false,
   diff_position jsonb,
   commit_id text,
   resolved_at timestamptz,

@@ -48,6 +48,7 @@ create table resource_bots (
   user_id bigint primary key references users on delete cascade,
   namespace_id bigint references namespaces on delete cascade,
   project_id bigint references projects on delete cascade,
+  access_level smallint not null,
   check (num_nonnulls(namespace_id, project_id) = 1)
 );
 create index resource_bots_namespace on resource_bots (namespace_id) where namespace_id is not null;
@@ -69,6 +70,7 @@ create table invitations (
   expires_at date,
   token_digest bytea not null unique,
   sealed_token bytea not null,
+  mailed_at timestamptz,
   created_by_id bigint references users on delete set null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -25,15 +25,24 @@ create index merge_requests_squash_commit on merge_requests (project_id, squash_
   where squash_commit_sha is not null;
 alter table merge_request_diffs add column changes_count text not null default '0';
 
--- A merge that is about to move the target branch: git goes first, and what a crash leaves is finished from this.
+-- The commits that a merge request ever brought, so that a commit finds its merge requests.
+create table merge_request_commits (
+  sha text not null,
+  merge_request_id bigint not null references merge_requests on delete cascade,
+  primary key (sha, merge_request_id)
+);
+create index merge_request_commits_merge_request on merge_request_commits (merge_request_id);
+-- Merges that are about to move the target branch: git goes first, and what a crash leaves is finished from the one
+-- whose commit is there. Several processes may try at once.
 create table merge_request_merges (
-  merge_request_id bigint primary key references merge_requests on delete cascade,
+  merge_request_id bigint not null references merge_requests on delete cascade,
   -- What the target branch moves to.
   commit_sha text not null,
   merge_commit_sha text,
   squash_commit_sha text,
   user_id bigint references users on delete set null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  primary key (merge_request_id, commit_sha)
 );
 create table merge_request_approvals (
   merge_request_id bigint not null references merge_requests on delete cascade,
@@ -41,6 +50,7 @@ create table merge_request_approvals (
   created_at timestamptz not null default now(),
   primary key (merge_request_id, user_id)
 );
+create index if not exists labels_title on labels (title);
 -- Whether a thread waits for an answer.
 create index notes_unresolved on notes (noteable_id) where type is not null and resolved_at is null;
 

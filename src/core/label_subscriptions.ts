@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import { q, statement, type Slots } from '../../db/statement.ts'
+import type { Db } from '../db/client.ts'
+import { q, statement, type Slots } from '../db/statement.ts'
 
 const subscribeTo = statement(
   (p: Slots<{ label_id: number; user_id: number }>) => sql`

@@ -1,0 +1,50 @@
+import type { Group } from '../core/groups.ts'
+import type { Source } from '../core/membership.ts'
+import type { Project } from '../core/projects.ts'
+import { ROLES } from '../core/roles.ts'
+import type { Actor, Context, Gate } from '../http/gate.ts'
+import { noSuchRecord } from '../http/problems.ts'
+import { includes } from './tiers.ts'
+
+type Becomes<Needs extends object> = Gate<'checks', never, Needs, { readonly source: Source }>
+
+/** The group, as that of which people are members. */
+export const groupSource: Becomes<{ group: Group }> = {
+  kind: 'checks',
+  says: 'members of the group',
+  refuses: noSuchRecord,
+  pass: ({ group }) => ({
+    source: {
+      kind: 'group',
+      id: group.id,
+      role: group.role,
+      above: group.traversal_ids.slice(0, -1),
+    },
+  }),
+}
+
+/** The project, as that of which people are members. */
+export const projectSource: Becomes<{ project: Project }> = {
+  kind: 'checks',
+  says: 'members of the project',
+  refuses: noSuchRecord,
+  pass: ({ project }) => ({
+    source: { kind: 'project', id: project.id, role: project.role, above: project.traversal_ids },
+  }),
+}
+
+/** Whether the caller has a say over those who have that level: over owners only owners have. */
+export const maySetLevel = (actor: Actor, source: Source, level: number): boolean =>
+  actor.admin || source.role >= ROLES.owner || (level < ROLES.owner && manages(actor, source))
+
+/** Whether the caller gives and takes roles there. */
+export const manages = (actor: Actor, { kind, role }: Source): boolean =>
+  actor.admin || role >= (kind === 'group' ? ROLES.owner : ROLES.maintainer)
+
+/** Whether promotions that this caller asks for wait for an administrator. */
+export const queuesPromotions = ({ settings, config }: Context, actor: Actor): boolean =>
+  !actor.admin && includes(config.tier, 'ultimate') && settings.get('enable_member_promotion_management')
+
+export const QUEUED = 'Request queued for administrator approval.'
+export const LIMIT = 100
+export const TOO_MANY = `Too many users specified (limit is ${LIMIT})`

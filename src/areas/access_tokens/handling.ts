@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { Type as t, type Static } from 'typebox'
+import { maySetLevel, manages } from '../../access/member_gates.ts'
+import { alreadyRevoked, issueToken, rotateToken } from '../../access/token_making.ts'
+import type { Scope } from '../../access/tokens.ts'
+import * as tokens from '../../core/access_tokens.ts'
+import type { Source } from '../../core/membership.ts'
+import { ROLES } from '../../core/roles.ts'
+import * as users from '../../core/users.ts'
+import { allows, type Actor, type Allows, type Gate, type Has } from '../../http/gate.ts'
+import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
+import { notFound, refused, unauthorized } from '../../http/problems.ts'
+import { date, listOf, oneOf } from '../../http/schema.ts'
+import { AccessToken, presentToken } from '../../records/access_token.ts'
+import * as bots from './store.ts'
+
+// What is the same for the tokens of a group and of a project.
+
+const BotToken = t.Object({
+  ...AccessToken.properties,
+  access_level: t.Integer(),
+  resource_type: t.String(),
+  resource_id: t.Integer(),
+})
+const NewBotToken = t.Object({ ...BotToken.properties, token: t.String() })
+
+type Here = Has<{ source: Source; actor: Actor }>
+
+const present = (row: tokens.Token, { kind, id }: Source, level: number): Static<typeof BotToken> => ({
+  ...presentToken(row),
+  access_level: level,
+  resource_type: kind,
+  resource_id: id,
+})
+async function presentOne({ db, source }: Here, row: tokens.Token): Promise<Static<typeof BotToken>> {
+  return present(row, source, (await bots.levels(db, [row.user_id])).get(row.user_id) ?? 0)
+}
+
+const least = { group: 'Owner in the group', project: 'Maintainer in the project' }
+
+/** As published, who may not see tokens is told of no token at all. */
+export const seesTokens = (kind: Source['kind']): Allows<{ source: Source; actor: Actor }> =>
+  allows({
+    level: kind === 'group' ? ROLES.owner : ROLES.maintainer,
+    says: `at least ${least[kind]}`,
+    refuses: unauthorized,
+    holds: ({ actor, source }: Here) => manages(actor, source),
+  })
+
+export const makesTokens = (kind: Source['kind']): Allows<{ source: Source; actor: Actor }> =>
+  allows({
+    level: kind === 'group' ? ROLES.owner : ROLES.maintainer,
+    says: `at least ${least[kind]}`,
+    refuses: () => refused(`400 Bad request - User does not have permission to create ${kind} access token`),
+    holds: ({ actor, source }: Here) => manages(actor, source),
+  })
+
+const TOKEN_ID = t.Integer()
+type TokenGate = Gate<'loads', 'token_id', { source: Source }, { readonly token: tokens.Token }>
+export const token = (kind: Source['kind']): TokenGate => {
+  const missing = (id: unknown): ReturnType<typeof notFound> =>
+    notFound(`Could not find ${kind} access token with token_id: ${String(id)}`)
+  return {
+    kind: 'loads',
+    param: 'token_id',
+    type: TOKEN_ID,
+    as: 'token',
+    says: `a token of the ${kind}`,
+    refuses: () => missing('987654321'),
+    pass: async ({ db, source }, id: never) => {
+      const found = await tokens.findOf(db, kind, source.id, id)
+      if (found === undefined) throw missing(id)
+      return { token: found }
+    },
+  }
+}
+
+export const listing = {
+  params: t.Object({
+    state: t.Optional(oneOf(['active', 'inactive'])),
+    search: t.Optional(t.String({ description: 'Part of the name' })),
+  }),
+  handle: async (
+    ctx: Here & {
+      readonly params: { readonly state?: 'active' | 'inactive'; readonly search?: string }
+      readonly page: PageRequest
+    },
+  ) => {
+    const { db, source, params, page } = ctx
+    const { state = 'any', search = '' } = params
+    const shape = { kind: source.kind, one: true, state, revoked: false, search: search !== '' } as const
+    const filters = { owner_id: source.id, revoked: false, search, limit: page.size, offset: page.offset }
+    const found = await tokens.list(db, shape, filters)
+    const levels = await bots.levels(
+      db,
+      found.items.map((row) => row.user_id),
+    )
+    return { ...found, items: found.items.map((row) => present(row, source, levels.get(row.user_id) ?? 0)) }
+  },
+  returns: pageOf(BotToken),
+} as const
+
+type WithToken = Here & { readonly token: tokens.Token }
+
+export const showing = {
+  handle: async (ctx: WithToken) => presentOne(ctx, ctx.token),
+  returns: BotToken,
+} as const
+
+const BOT_SCOPES = [
+  ...(['api', 'read_api', 'read_repository', 'write_repository', 'create_runner'] as const),
+  ...(['manage_runner', 'k8s_proxy', 'ai_features'] as const),
+] satisfies readonly Scope[]
+const LEVELS = [ROLES.guest, ROLES.planner, ROLES.reporter, ROLES.developer, ROLES.maintainer, ROLES.owner]
+
+const noOwner = (kind: Source['kind']) => (): ReturnType<typeof refused> =>
+  refused(`400 Bad request - Could not provision owner access to ${kind} access token`)
+const noBot = (kind: Source['kind']) => (): ReturnType<typeof refused> =>
+  refused(`400 Bad request - User does not have permission to create ${kind} access token`)
+
+interface Wanted {
+  readonly name: string
+  readonly description?: string
+  readonly scopes: Scope[]
+  readonly access_level?: number
+  readonly expires_at?: string
+}
+
+export const creating = (kind: Source['kind']) =>
+  ({
+    params: t.Object({
+      name: t.String({ minLength: 1, maxLength: 255 }),
+      description: t.Optional(t.String({ maxLength: 255 })),
+      scopes: listOf(oneOf(BOT_SCOPES)),
+      access_level: t.Optional(
+        t.Unsafe<number>({ type: 'integer', enum: LEVELS, default: ROLES.maintainer }),
+      ),
+      expires_at: t.Optional(date()),
+    }),
+    handle: async (ctx: Here & { readonly params: Wanted }): Promise<Static<typeof NewBotToken>> => {
+      const { db, actor, source, params } = ctx
+      const { access_level = ROLES.maintainer, ...wanted } = params
+      // A bot that could make bots would outlive its own token.
+      if ((await users.find(db, actor.id))?.user_type !== 'human') throw noBot(kind)()
+      if (!maySetLevel(actor, source, access_level)) throw noOwner(kind)()
+      const username = `${kind}_${source.id}_bot_${randomBytes(16).toString('hex')}`
+      const bot = await users.createBot(db, { username, name: wanted.name, created_by_id: actor.id })
+      await bots.insert(db, source, bot.id, access_level)
+      const made = await issueToken(ctx, { ...wanted, user_id: bot.id })
+      return { ...present(made.row, source, access_level), token: made.token }
+    },
+    returns: NewBotToken,
+    refuses: [noOwner(kind), noBot(kind)],
+  }) as const
+
+export const rotating = {
+  params: t.Object({ expires_at: t.Optional(date()) }),
+  handle: async (
+    ctx: WithToken & { readonly params: { readonly expires_at?: string } },
+  ): Promise<Static<typeof NewBotToken>> => {
+    const { db, actor, source, token } = ctx
+    const level = (await bots.levels(db, [token.user_id])).get(token.user_id) ?? 0
+    // Whoever is shown a token may what its bot may.
+    if (!maySetLevel(actor, source, level)) throw unauthorized()
+    const made = await rotateToken(ctx, token, ctx.params.expires_at)
+    return { ...present(made.row, source, level), token: made.token }
+  },
+  returns: NewBotToken,
+  status: 200,
+  refuses: [alreadyRevoked, unauthorized],
+} as const
+
+const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
+
+export const revoking = {
+  handle: async ({ db, token }: WithToken): Promise<null> => {
+    if ((await tokens.revoke(db, token.id)) === 0) throw notRevoked()
+    await bots.remove(db, token.user_id)
+    return null
+  },
+  returns: nothing,
+  refuses: [notRevoked],
+} as const

@@ -1,0 +1,100 @@
+import { group, project, signedIn } from '../../access/gates.ts'
+import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { operation } from '../../http/operation.ts'
+import { creating, listing, makesTokens, revoking, rotating, seesTokens, showing, token } from './handling.ts'
+
+const published = { published: true, first: [signedIn] } as const
+const ofGroup = [group, groupSource, seesTokens('group')] as const
+const ofProject = [project, projectSource, seesTokens('project')] as const
+const groupToken = token('group')
+const projectToken = token('project')
+
+export const listProjectAccessTokens = operation({
+  method: 'GET',
+  path: '/projects/:id/access_tokens',
+  summary: 'List the tokens of a project',
+  ...published,
+  gates: [...ofProject],
+  ...listing,
+})
+
+export const getProjectAccessToken = operation({
+  method: 'GET',
+  path: '/projects/:id/access_tokens/:token_id',
+  summary: 'Get a token of a project, without the token itself',
+  ...published,
+  gates: [...ofProject, projectToken],
+  ...showing,
+})
+
+export const createProjectAccessToken = operation({
+  method: 'POST',
+  path: '/projects/:id/access_tokens',
+  summary: 'Create a token of a project, shown this once; a bot bears it as a member',
+  ...published,
+  gates: [project, projectSource, makesTokens('project')],
+  ...creating('project'),
+})
+
+export const rotateProjectAccessToken = operation({
+  method: 'POST',
+  path: '/projects/:id/access_tokens/:token_id/rotate',
+  summary: 'Revoke a token of a project and make one in its place, good for a week unless said',
+  ...published,
+  gates: [...ofProject, projectToken],
+  ...rotating,
+})
+
+export const revokeProjectAccessToken = operation({
+  method: 'DELETE',
+  path: '/projects/:id/access_tokens/:token_id',
+  summary: 'Revoke a token of a project; its bot is a member no more',
+  ...published,
+  gates: [...ofProject, projectToken],
+  ...revoking,
+})
+
+export const listGroupAccessTokens = operation({
+  method: 'GET',
+  path: '/groups/:id/access_tokens',
+  summary: 'List the tokens of a group',
+  ...published,
+  gates: [...ofGroup],
+  ...listing,
+})
+
+export const getGroupAccessToken = operation({
+  method: 'GET',
+  path: '/groups/:id/access_tokens/:token_id',
+  summary: 'Get a token of a group, without the token itself',
+  ...published,
+  gates: [...ofGroup, groupToken],
+  ...showing,
+})
+
+export const createGroupAccessToken = operation({
+  method: 'POST',
+  path: '/groups/:id/access_tokens',
+  summary: 'Create a token of a group, shown this once; a bot bears it as a member',
+  ...published,
+  gates: [group, groupSource, makesTokens('group')],
+  ...creating('group'),
+})
+
+export const rotateGroupAccessToken = operation({
+  method: 'POST',
+  path: '/groups/:id/access_tokens/:token_id/rotate',
+  summary: 'Revoke a token of a group and make one in its place, good for a week unless said',
+  ...published,
+  gates: [...ofGroup, groupToken],
+  ...rotating,
+})
+
+export const revokeGroupAccessToken = operation({
+  method: 'DELETE',
+  path: '/groups/:id/access_tokens/:token_id',
+  summary: 'Revoke a token of a group; its bot is a member no more',
+  ...published,
+  gates: [...ofGroup, groupToken],
+  ...revoking,
+})

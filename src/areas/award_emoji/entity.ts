@@ -1,0 +1,33 @@
+import { Type as t, type Static } from 'typebox'
+import type { Here } from '../../access/conversation.ts'
+import type { AwardEmoji } from '../../db/schema_planning.ts'
+import { nullable, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+import { noteableType } from '../../records/note.ts'
+import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+
+export const Reaction = t.Object({
+  id: t.Integer(),
+  name: t.String({ description: 'Without colons' }),
+  user: nullable(UserBasic),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  awardable_id: t.Integer(),
+  awardable_type: t.String(),
+})
+
+export type ReactionWithUser = AwardEmoji & { readonly user: Author | null }
+
+export const present = (
+  row: ReactionWithUser,
+  { noteable, note }: Here,
+  site: Pick<Instance, 'config'>,
+): Static<typeof Reaction> => ({
+  id: row.id,
+  name: row.name,
+  user: row.user && presentUser(row.user, site),
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+  awardable_id: note?.id ?? noteable.id,
+  awardable_type: note === undefined ? noteableType(noteable) : 'Note',
+})

@@ -1,0 +1,113 @@
+import { Type as t } from 'typebox'
+import { REACTION_BASES, mayTalk, noteable, on, type Here } from '../../access/conversation.ts'
+import { unmodified } from '../../access/gates.ts'
+import { emojiName } from '../../core/emoji.ts'
+import { react, unreact } from '../../core/reactions.ts'
+import { violates } from '../../db/errors.ts'
+import { allows, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { notFound, unauthorized } from '../../http/problems.ts'
+import { Reaction, present, type ReactionWithUser } from './entity.ts'
+import * as reactions from './store.ts'
+
+const list = operation({
+  method: 'GET',
+  path: '/award_emoji',
+  summary: 'List the reactions to #',
+  gates: [noteable],
+  handle: async (ctx) => {
+    const { db, page } = ctx
+    const at = { limit: page.size, offset: page.offset }
+    const { items, total } = await reactions.listReactions(db, ctx, at)
+    return { items: items.map((row) => present(row, ctx, ctx)), total }
+  },
+  returns: pageOf(Reaction),
+})
+
+const missing = (): ReturnType<typeof notFound> => notFound('Award Emoji')
+
+const reaction = loads({
+  param: 'award_id',
+  type: t.Integer(),
+  as: 'reaction',
+  says: 'a reaction to it',
+  missing,
+  find: (ctx: Has<Here>, id) => reactions.findReaction(ctx.db, ctx, id),
+})
+
+const get = operation({
+  method: 'GET',
+  path: '/award_emoji/:award_id',
+  summary: 'Get a reaction to #',
+  gates: [noteable, reaction],
+  handle: async (ctx) => present(ctx.reaction, ctx, ctx),
+  returns: Reaction,
+})
+
+/** Whoever may say something may react, and to what people said. A refusal is a 404 here, as published. */
+const reacts: Gate<'allows', never, Here, { readonly actor: Actor }> = {
+  kind: 'allows',
+  says: 'a signed-in user who may say something about it',
+  refuses: missing,
+  pass: (ctx) =>
+    ctx.actor !== null && mayTalk(ctx) && (ctx.note?.system_action ?? null) === null
+      ? { actor: ctx.actor }
+      : undefined,
+}
+
+const taken = (): ReturnType<typeof notFound> => notFound('Award Emoji Name has already been taken')
+const unknown = (): ReturnType<typeof notFound> => notFound('Award Emoji Name is not a valid emoji name')
+
+const create = operation({
+  method: 'POST',
+  path: '/award_emoji',
+  summary: 'React to #',
+  params: t.Object({ name: t.String({ description: 'Without colons' }) }),
+  gates: [noteable, reacts],
+  handle: async (ctx) => {
+    const { db, actor, params } = ctx
+    const name = emojiName(params.name)
+    if (name === undefined) throw unknown()
+    const { id } = await react(db, ctx, name, actor.id).catch((error: unknown) => {
+      const twice = violates(error, 'award_emoji_noteable_key') || violates(error, 'award_emoji_note_key')
+      throw twice ? taken() : error
+    })
+    const row = await reactions.findReaction(db, ctx, id)
+    if (row === undefined) throw new Error('a reaction went away while it was made')
+    return present(row, ctx, ctx)
+  },
+  returns: Reaction,
+  refuses: [taken, unknown],
+})
+
+const remove = operation({
+  method: 'DELETE',
+  path: '/award_emoji/:award_id',
+  summary: 'Take back a reaction to #',
+  gates: [
+    noteable,
+    reaction,
+    allows({
+      says: 'whose reaction it is, or an administrator',
+      refuses: unauthorized,
+      holds: ({ actor, reaction }: Has<{ reaction: ReactionWithUser }>) =>
+        actor !== null && (actor.admin || actor.id === reaction.user_id),
+    }),
+    unmodified('reaction'),
+  ],
+  handle: async (ctx) => {
+    if (!(await unreact(ctx.db, ctx, ctx.reaction.id))) throw missing()
+    return null
+  },
+  returns: nothing,
+})
+
+/** The four operations of reactions, on each base and on the notes of each. */
+export const reactionOperations: Readonly<Record<string, AnyOperation>> = Object.fromEntries(
+  REACTION_BASES.flatMap((base) => [
+    [`list${base.noun}AwardEmoji`, on(base, list)],
+    [`get${base.noun}AwardEmoji`, on(base, get)],
+    [`create${base.noun}AwardEmoji`, on(base, create)],
+    [`delete${base.noun}AwardEmoji`, on(base, remove)],
+  ]),
+)

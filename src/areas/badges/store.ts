@@ -1,0 +1,123 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Project } from '../../core/projects.ts'
+import { openTo, type Viewer } from '../../core/roles.ts'
+import { mine, role, seesProject, type Caller } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import type { Badge } from '../../db/schema_badges.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+
+/** Whose badges: a project's with those of the groups that it is in, or a group's own. */
+interface Reach {
+  readonly project_id: number | null
+  readonly line: readonly number[]
+}
+export const ofProject = ({ id, traversal_ids }: Pick<Project, 'id' | 'traversal_ids'>): Reach => ({
+  project_id: id,
+  line: traversal_ids,
+})
+export const ofGroup = ({ id }: { readonly id: number }): Reach => ({ project_id: null, line: [id] })
+
+interface Page {
+  readonly name: string | undefined
+  readonly limit: number
+  readonly offset: number
+}
+type ListValues = Reach & { readonly name: string; readonly limit: number; readonly offset: number }
+
+const listStatement = statements<{ named: boolean }, ListValues, Paged<Badge>>((p, { named }) => {
+  const name = named ? sql`and b.name = ${p.name}` : sql``
+  const matches = sql`
+    select b.* from badges b where b.project_id = ${p.project_id} ${name}
+    union all
+    select b.* from badges b where b.group_id = any(${p.line}::bigint[]) ${name}`
+  return paged(
+    sql<Badge>`select b.* from (${matches}) b order by b.created_at, b.id limit ${p.limit} offset ${p.offset}`,
+    sql`select from (${matches}) b`,
+  )
+})
+
+/** One page of badges, the oldest first. */
+export const list = async (db: Db, reach: Reach, { name, ...page }: Page): Promise<Listed<Badge>> =>
+  listed(await db.rows(listStatement({ named: name !== undefined }), { ...reach, ...page, name: name ?? '' }))
+
+const within = (p: Slots<Reach>): RawBuilder<unknown> =>
+  sql`(project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))`
+const findStatement = statement(
+  (p: Slots<Reach & { id: number }>) => sql<Badge>`
+    select * from badges b
+     where b.id = ${p.id} and ${within(p)}`,
+)
+export const find = (db: Db, reach: Reach, id: number): Promise<Badge | undefined> =>
+  db.one(findStatement, { ...reach, id })
+
+type NewBadge = Pick<Badge, 'group_id' | 'project_id' | 'name' | 'link_url' | 'image_url'>
+const insertStatement = statement(
+  (p: Slots<NewBadge>) => sql<Badge>`
+    insert into badges (group_id, project_id, name, link_url, image_url)
+    values (${p.group_id}, ${p.project_id}, ${p.name}, ${p.link_url}, ${p.image_url}) returning *`,
+)
+export async function insert(db: Db, badge: NewBadge): Promise<Badge> {
+  const row = await db.one(insertStatement, badge)
+  if (row === undefined) throw new Error('a badge was not inserted')
+  return row
+}
+
+/** What is null stays as it is. */
+interface Changes {
+  readonly id: number
+  readonly name: string | null
+  readonly link_url: string | null
+  readonly image_url: string | null
+}
+const updateStatement = statement(
+  (p: Slots<Changes & Reach>) => sql<Badge>`
+    update badges set name = coalesce(${p.name}, name), link_url = coalesce(${p.link_url}, link_url),
+                      image_url = coalesce(${p.image_url}, image_url), updated_at = now()
+     where id = ${p.id} and ${within(p)} returning *`,
+)
+export const update = (db: Db, reach: Reach, changes: Changes): Promise<Badge | undefined> =>
+  db.one(updateStatement, { ...reach, ...changes })
+
+const removeStatement = statement(
+  (p: Slots<Reach & { id: number }>) => sql`delete from badges where id = ${p.id} and ${within(p)}`,
+)
+export const remove = (db: Db, reach: Reach, id: number): Promise<number> =>
+  db.run(removeStatement, { ...reach, id })
+
+const topLevel = statement(
+  (p: Slots<{ id: number }>) =>
+    sql<{ name: string }>`select name from namespaces where id = ${p.id} and kind = 'group'`,
+)
+/** The name of the top-level group that a project is in; undefined where it is in a user's own namespace. */
+export const topLevelName = async (db: Db, line: readonly number[]): Promise<string | undefined> =>
+  (await db.one(topLevel, { id: line[0] ?? 0 }))?.name
+
+const first = statements<{ everything: boolean }, Caller & { group_id: number }, Project>(
+  (p, { everything }) => sql`
+    with ${mine(p)}
+    select p.*, n.traversal_ids, ${role} as role
+      from projects p join namespaces n on n.id = p.namespace_id
+     where p.namespace_id = ${p.group_id} and ${seesProject(p, everything)}
+     order by p.id limit 1`,
+)
+/** The oldest project of a group that the viewer sees: it is what the group's badges show. */
+export const firstProject = async (
+  db: Db,
+  viewer: Viewer | null,
+  groupId: number,
+): Promise<Project | undefined> =>
+  (
+    await db.rows(first({ everything: viewer?.admin === true }), {
+      group_id: groupId,
+      user_id: viewer?.id ?? null,
+      open_to: openTo(viewer),
+    })
+  )[0]

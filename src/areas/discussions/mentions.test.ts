@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Someone } from '../../../test/support/makers.ts'
+import { makeEpic, makeIssue, makeMergeRequest, type Made } from '../../../test/support/noteables.ts'
+import { rowsOf } from '../../../test/support/rows.ts'
+import { sharedWorld } from '../../../test/support/stand.ts'
+import type { Namespace, Project } from '../../db/schema.ts'
+
+let [author, guest, reporter, planner, outsider]: Someone[] = []
+let group: Namespace
+let project: Project
+const world = sharedWorld(async ({ make }) => {
+  group = await make.group({ visibility: 'private' })
+  project = await make.project({ group, visibility: 'private', repository: 'empty' })
+  author = await make.memberOf('developer', { group })
+  guest = await make.memberOf('guest', { group })
+  planner = await make.memberOf('planner', { group })
+  reporter = await make.memberOf('reporter', { group })
+  outsider = await make.user()
+})
+async function say(about: Made, body: string, more: object = {}, as = author): Promise<{ id: number }> {
+  const answer = await world().call('POST', `${about.path}/notes`, { as, body: { body, ...more } })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body as { id: number }
+}
+const waiting = async (about: Made): Promise<number[]> =>
+  (
+    await rowsOf<{ user_id: number }>(
+      world(),
+      `select user_id from todos where noteable_id = $1 and state = 'pending' and action_name = 'mentioned' order by 1`,
+      [about.id],
+    )
+  ).map((row) => row.user_id)
+const all = (): string =>
+  [author, guest, planner, reporter, outsider].map((one) => `@${one?.username}`).join(' ')
+const ids = (...people: (Someone | undefined)[]): number[] =>
+  people.map((one) => one?.id ?? 0).sort((a, b) => a - b)
+
+test('whom a comment calls finds it on the list of things to do, who can read it', async () => {
+  const issue = await makeIssue(world(), project)
+  const note = await say(issue, `${all()} and \`@${outsider?.username}\``)
+  assert.deepEqual(await waiting(issue), ids(guest, planner, reporter))
+  const [todo] = await rowsOf(world(), 'select author_id, note_id, project_id, group_id from todos limit 1')
+  assert.deepEqual(todo, { author_id: author?.id, note_id: note.id, project_id: project.id, group_id: null })
+  await say(issue, all())
+  assert.deepEqual(await waiting(issue), ids(guest, planner, reporter), 'once is enough')
+  const secret = await makeIssue(world(), project, { confidential: true, author_id: guest?.id })
+  await say(secret, all())
+  assert.deepEqual(await waiting(secret), ids(guest, planner, reporter), 'its author sees it too')
+  const hidden = await makeIssue(world(), project, { confidential: true })
+  await say(hidden, all())
+  assert.deepEqual(await waiting(hidden), ids(planner, reporter))
+  const inside = await makeIssue(world(), project)
+  await say(inside, all(), { internal: true })
+  assert.deepEqual(await waiting(inside), ids(reporter))
+  const mr = await makeMergeRequest(world(), project)
+  await say(mr, all())
+  assert.deepEqual(await waiting(mr), ids(reporter))
+  const epic = await makeEpic(world(), group)
+  await say(epic, all())
+  assert.deepEqual(await waiting(epic), ids(guest, planner, reporter))
+})
+
+interface Seen {
+  readonly body: string
+  readonly system: boolean
+}
+const wordsOn = async (about: Made, as = author): Promise<string[]> =>
+  ((await world().get(`${about.path}/notes?activity_filter=only_activity`, as)).body as Seen[])
+    .map(({ body }) => body)
+    .sort()
+
+test('what a comment speaks of says so, once', async () => {
+  const [here, there] = [await makeIssue(world(), project), await makeIssue(world(), project)]
+  const mr = await makeMergeRequest(world(), project)
+  const other = await world().make.project({ group, visibility: 'private' })
+  const far = await makeIssue(world(), other)
+  const text = `See #${there.iid}, #${here.iid}, !${mr.iid} and ${other.full_path}#${far.iid}; not #9999.`
+  await say(here, text)
+  await say(here, text)
+  assert.deepEqual(await wordsOn(there), [`mentioned in issue #${here.iid}`])
+  assert.deepEqual(await wordsOn(mr), [`mentioned in issue #${here.iid}`])
+  assert.deepEqual(await wordsOn(far), [`mentioned in issue ${project.full_path}#${here.iid}`])
+  assert.deepEqual(await wordsOn(here), [], 'not of itself')
+})
+
+test('a word about what somebody cannot see is hidden from them, in lists and in counts', async () => {
+  const open = await world().make.project({ visibility: 'public' })
+  const there = await makeIssue(world(), open)
+  const [issue, mr] = [await makeIssue(world(), project), await makeMergeRequest(world(), project)]
+  await say(issue, `${open.full_path}#${there.iid}`)
+  await say(mr, `${open.full_path}#${there.iid}`)
+  const fromIssue = `mentioned in issue ${project.full_path}#${issue.iid}`
+  const fromCode = `mentioned in merge request ${project.full_path}!${mr.iid}`
+  for (const [as, expected] of [
+    [outsider, []],
+    [guest, [fromIssue]],
+    [reporter, [fromIssue, fromCode]],
+  ] as const) {
+    assert.deepEqual(await wordsOn(there, as), expected)
+    const page = await world().get(`${there.path}/discussions`, as)
+    assert.equal(page.headers['x-total'], String(expected.length))
+  }
+  const near = await makeIssue(world(), project)
+  await say(mr, `#${near.iid}`)
+  assert.deepEqual(await wordsOn(near, guest), [])
+  assert.deepEqual(await wordsOn(near, reporter), [`mentioned in merge request !${mr.iid}`])
+})
+
+test('what is not for everybody is not spoken of elsewhere, and nobody writes where they cannot read', async () => {
+  const there = await makeIssue(world(), project)
+  const secret = await makeIssue(world(), project, { confidential: true })
+  await say(secret, `#${there.iid}`)
+  await say(await makeIssue(world(), project), `#${there.iid}`, { internal: true })
+  assert.deepEqual(await wordsOn(there), [])
+  const open = await world().make.project({ visibility: 'public' })
+  const mine = await makeIssue(world(), open)
+  await say(mine, `${project.full_path}#${there.iid} ${project.full_path}#${secret.iid}`, {}, outsider)
+  await say(mine, `${project.full_path}#${secret.iid}`, {}, guest)
+  assert.deepEqual(await wordsOn(there), [])
+  assert.deepEqual(await wordsOn(secret), [])
+})

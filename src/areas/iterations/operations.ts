@@ -1,0 +1,92 @@
+import { Type as t, type Static } from 'typebox'
+import { anyone, group, project } from '../../access/gates.ts'
+import { premiumOrAbsent } from '../../access/tiers.ts'
+import type { Listed } from '../../db/statement.ts'
+import type { Context } from '../../http/gate.ts'
+import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
+import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { Iteration, presentIteration } from '../../records/iteration.ts'
+import { FIELDS, STATES, listIterations as find, type Field, type State } from './store.ts'
+
+const params = t.Object({
+  state: t.Optional(
+    oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),
+  ),
+  search: t.Optional(t.String({ description: 'A part of what `in` names' })),
+  in: t.Optional(listOf(oneOf(FIELDS))),
+  include_ancestors: t.Optional(t.Boolean({ default: true })),
+  include_descendants: t.Optional(t.Boolean({ default: false })),
+  updated_before: t.Optional(timestamp()),
+  updated_after: t.Optional(timestamp()),
+})
+
+type Asked = Context & {
+  readonly page: PageRequest
+  readonly params: {
+    readonly state?: State
+    readonly search?: string
+    readonly in?: readonly Field[]
+    readonly include_ancestors?: boolean
+    readonly include_descendants?: boolean
+    readonly updated_before?: string
+    readonly updated_after?: string
+  }
+}
+
+async function list(ctx: Asked, line: readonly number[]): Promise<Listed<Static<typeof Iteration>>> {
+  const { db, actor, params, page } = ctx
+  const found = await find(
+    db,
+    actor,
+    {
+      line,
+      ancestors: params.include_ancestors ?? true,
+      descendants: params.include_descendants ?? false,
+      state: params.state ?? 'all',
+      search: params.search ?? '',
+      fields: params.in === undefined || params.in.length === 0 ? ['title'] : params.in,
+      before: params.updated_before,
+      after: params.updated_after,
+    },
+    page,
+  )
+  return { ...found, items: found.items.map((row) => presentIteration(row, ctx)) }
+}
+
+const gates = [project, anyone] as const
+
+export const listIterations = operation({
+  method: 'GET',
+  path: '/projects/:id/iterations',
+  summary: 'List the iterations of the groups of a project',
+  first: [premiumOrAbsent],
+  params,
+  gates,
+  handle: (ctx) => list(ctx, ctx.project.traversal_ids),
+  returns: pageOf(Iteration),
+})
+
+/** One client leaves a letter out. */
+export const listIterationsMisspelt = operation({
+  method: 'GET',
+  path: '/project/:id/iterations',
+  summary: 'The same by the address that one client calls',
+  published: true,
+  first: [premiumOrAbsent],
+  params,
+  gates,
+  handle: (ctx) => list(ctx, ctx.project.traversal_ids),
+  returns: pageOf(Iteration),
+})
+
+export const listGroupIterations = operation({
+  method: 'GET',
+  path: '/groups/:id/iterations',
+  summary: 'List the iterations of a group and the groups above',
+  published: true,
+  first: [premiumOrAbsent],
+  params,
+  gates: [group, anyone],
+  handle: (ctx) => list(ctx, ctx.group.traversal_ids),
+  returns: pageOf(Iteration),
+})

@@ -1,0 +1,224 @@
+import { Type as t, type Static } from 'typebox'
+import { LIMIT, QUEUED, TOO_MANY, manages, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
+import {
+  faultOf,
+  giveRole,
+  judgeChange,
+  sentenceOf,
+  usernamesOf,
+  type Fault,
+  type Source,
+  type Told,
+  type Wish,
+} from '../../core/membership.ts'
+import { loads, type Actor, type Has } from '../../http/gate.ts'
+import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
+import { conflict, forbidden, invalid, noSuchRecord, notFound } from '../../http/problems.ts'
+import { listOf, nullable, timestamp } from '../../http/schema.ts'
+import { Added, Member, present } from './entity.ts'
+import * as members from './store.ts'
+
+// What is the same for the members of a group and of a project.
+
+type Here = Has<{ source: Source; actor: Actor }>
+type With<Params> = Here & { readonly params: Params }
+
+const filters = {
+  query: t.Optional(t.String({ description: 'Part of the name or user name' })),
+  user_ids: t.Optional(listOf(t.Integer())),
+  skip_users: t.Optional(listOf(t.Integer())),
+}
+interface Filters {
+  readonly query?: string
+  readonly user_ids?: number[]
+  readonly skip_users?: number[]
+}
+const lists = (all: boolean) =>
+  ({
+    params: t.Object(filters),
+    handle: async (ctx: With<Filters> & { readonly page: PageRequest }) => {
+      const { db, actor, source, params, page } = ctx
+      const { query, user_ids, skip_users } = params
+      const found = await members.list(db, actor, source, { all, query, user_ids, skip_users, page })
+      return { ...found, items: found.items.map((row) => present(row, ctx)) }
+    },
+    returns: pageOf(Member),
+  }) as const
+export const listing = lists(false)
+export const listingAll = lists(true)
+
+const memberGate = (all: boolean, says: string) =>
+  loads({
+    param: 'user_id',
+    type: t.Integer(),
+    as: 'member',
+    says,
+    find: ({ db, actor, source }: Here, userId) => members.find(db, actor, source, { all, userId }),
+  })
+export const member = memberGate(false, 'somebody who was given a role there')
+export const memberOfAny = memberGate(true, 'a member there, by whatever way')
+
+type WithMember = Here & { readonly member: members.Member }
+
+export const showing = {
+  handle: async (ctx: WithMember) => present(ctx.member, ctx),
+  returns: Member,
+} as const
+
+const dayOf = (moment: string | null | undefined): string | null => moment?.slice(0, 10) ?? null
+const exists = (): ReturnType<typeof conflict> => conflict('Member already exists')
+const noUser = (): ReturnType<typeof notFound> => notFound('User')
+const invalidBy = ({ field, text }: Fault): ReturnType<typeof invalid> => invalid({ [field]: [text] })
+const badLevel = (): ReturnType<typeof invalid> =>
+  invalidBy({ field: 'access_level', text: 'is not included in the list' })
+
+interface Wanted {
+  readonly user_id?: number[]
+  readonly username?: string
+  readonly access_level: number
+  readonly expires_at?: string
+}
+
+export const adding = {
+  params: t.Object(
+    {
+      access_level: t.Integer(),
+      user_id: t.Optional(listOf(t.Integer())),
+      username: t.Optional(t.String({ description: 'Or the user name; several with commas' })),
+      expires_at: t.Optional(timestamp()),
+      invite_source: t.Optional(t.String()),
+    },
+    { atLeastOne: ['user_id', 'username'], atMostOne: ['user_id', 'username'] },
+  ),
+  handle: async (ctx: With<Wanted>): Promise<Static<typeof Added>> => {
+    const { db, actor, source, params, now } = ctx
+    if (!manages(actor, source) || !maySetLevel(actor, source, params.access_level)) throw forbidden()
+    const names = params.username?.split(',').map((name) => name.trim()) ?? []
+    const several = (params.user_id?.length ?? names.length) > 1
+    if ((params.user_id?.length ?? names.length) > LIMIT) return { status: 'error', message: TOO_MANY }
+    const ids = params.user_id ?? (await members.findByUsernames(db, names)).map(({ id }) => id)
+    const wish = {
+      access_level: params.access_level,
+      expires_at: dayOf(params.expires_at),
+      by: actor.id,
+      queues: queuesPromotions(ctx, actor),
+    }
+    const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
+    if (several) return addSeveral(ctx, [...new Set(ids)], wish, fault)
+    const [id] = ids
+    if (id === undefined) throw noUser()
+    return addOne(ctx, id, wish, fault)
+  },
+  returns: Added,
+  refuses: [forbidden, exists, noUser, badLevel],
+} as const
+
+async function addOne(
+  ctx: Here,
+  id: number,
+  wish: Wish,
+  fault: Fault | undefined,
+): Promise<Static<typeof Added>> {
+  const { db, actor, source } = ctx
+  const known = await members.find(db, actor, source, { all: false, userId: id })
+  if (known !== undefined) throw exists()
+  if (fault !== undefined) throw invalidBy(fault)
+  const [told] = await giveRole(db, source, [id], wish)
+  if (told === undefined || told.outcome.is === 'absent') throw noUser()
+  if (told.outcome.is === 'known') throw exists()
+  if (told.outcome.is === 'refused') throw invalidBy(told.outcome)
+  if (told.outcome.is === 'queued') return { message: { [told.username ?? '']: QUEUED } }
+  const made = await members.find(db, actor, source, { all: false, userId: id })
+  if (made === undefined) throw new Error('a member was not inserted')
+  return present(made, ctx)
+}
+
+async function addSeveral(
+  { db, source }: Here,
+  ids: readonly number[],
+  wish: Wish,
+  fault: Fault | undefined,
+): Promise<Static<typeof Added>> {
+  const told = await giveRole(db, source, fault === undefined ? ids : [], wish)
+  const refused =
+    fault === undefined
+      ? told.flatMap((one) => refusalOf(one))
+      : (await usernamesOf(db, ids)).map((name) => [name, sentenceOf(fault)])
+  const queued = told.flatMap(({ username, outcome }) =>
+    outcome.is === 'queued' ? [[username ?? '', QUEUED]] : [],
+  )
+  return {
+    status: refused.length === 0 ? 'success' : 'error',
+    ...(refused.length > 0 && { message: Object.fromEntries(refused) as Record<string, string> }),
+    ...(queued.length > 0 && { queued_users: Object.fromEntries(queued) as Record<string, string> }),
+  }
+}
+
+/** Whoever is a member already is told so; that changes nothing. */
+function refusalOf({ id, username, outcome }: Told): [string, string][] {
+  switch (outcome.is) {
+    case 'refused':
+      return [[username ?? '', sentenceOf(outcome)]]
+    case 'known':
+      return [[username ?? '', 'User already exists in source']]
+    case 'absent':
+      return [[String(id), 'User not found']]
+    default:
+      return []
+  }
+}
+
+export const changing = {
+  params: t.Object({
+    access_level: t.Integer(),
+    expires_at: t.Optional(nullable(timestamp())),
+  }),
+  handle: async (
+    ctx: WithMember & With<{ readonly access_level: number; readonly expires_at?: string | null }>,
+  ): Promise<Static<typeof Added>> => {
+    const { db, actor, source, member, params, now } = ctx
+    const { access_level } = params
+    for (const level of [member.access_level, access_level])
+      if (!maySetLevel(actor, source, level)) throw forbidden()
+    const expires_at = params.expires_at === undefined ? undefined : dayOf(params.expires_at)
+    const wish = { access_level, expires_at: expires_at ?? null }
+    const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
+    if (fault !== undefined) throw invalidBy(fault)
+    if (access_level !== member.access_level) {
+      if (await members.isLastOwner(db, source, member)) throw forbidden()
+      const queues = queuesPromotions(ctx, actor)
+      const judged = await judgeChange(db, source, member.id, { ...wish, by: actor.id, queues })
+      if (judged === 'queued') return { message: { [member.username]: QUEUED } }
+      if (judged !== undefined) throw invalidBy(judged)
+    }
+    await members.update(db, source, member.id, { access_level, expires_at })
+    const changed = await members.find(db, actor, source, { all: false, userId: member.id })
+    if (changed === undefined) throw noSuchRecord()
+    return present(changed, ctx)
+  },
+  returns: Added,
+  refuses: [forbidden, badLevel],
+} as const
+
+export const removing = {
+  params: t.Object({
+    skip_subresources: t.Optional(
+      t.Boolean({ default: false, description: 'Leave the roles on what is inside' }),
+    ),
+    unassign_issuables: t.Optional(t.Boolean({ default: false })),
+  }),
+  handle: async (
+    ctx: WithMember & With<{ readonly skip_subresources?: boolean; readonly unassign_issuables?: boolean }>,
+  ): Promise<null> => {
+    const { db, actor, source, member, params } = ctx
+    if (member.id !== actor.id && !maySetLevel(actor, source, member.access_level)) throw forbidden()
+    if (await members.isLastOwner(db, source, member)) throw forbidden()
+    await members.remove(db, source, member.id, {
+      below: params.skip_subresources !== true,
+      unassign: params.unassign_issuables === true,
+    })
+    return null
+  },
+  returns: nothing,
+  refuses: [forbidden],
+} as const

@@ -1,0 +1,132 @@
+import { group, groupOwner, maintainer, project, signedIn } from '../../access/gates.ts'
+import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { operation } from '../../http/operation.ts'
+import { adding, changing, listing, listingAll, member, memberOfAny, removing, showing } from './handling.ts'
+
+const published = { published: true, first: [signedIn] } as const
+
+export const listGroupMembers = operation({
+  method: 'GET',
+  path: '/groups/:id/members',
+  summary: 'List those who were given a role on a group',
+  ...published,
+  gates: [group, groupSource],
+  ...listing,
+})
+
+export const listAllGroupMembers = operation({
+  method: 'GET',
+  path: '/groups/:id/members/all',
+  summary: 'List all members of a group: given, inherited, invited with another group',
+  ...published,
+  gates: [group, groupSource],
+  ...listingAll,
+})
+
+export const getGroupMember = operation({
+  method: 'GET',
+  path: '/groups/:id/members/:user_id',
+  summary: 'Get somebody who was given a role on a group',
+  ...published,
+  gates: [group, groupSource, member],
+  ...showing,
+})
+
+export const getAnyGroupMember = operation({
+  method: 'GET',
+  path: '/groups/:id/members/all/:user_id',
+  summary: 'Get a member of a group, by whatever way',
+  ...published,
+  gates: [group, groupSource, memberOfAny],
+  ...showing,
+})
+
+export const addGroupMember = operation({
+  method: 'POST',
+  path: '/groups/:id/members',
+  summary: 'Give users a role on a group',
+  ...published,
+  gates: [group, groupOwner, groupSource],
+  ...adding,
+})
+
+export const updateGroupMember = operation({
+  method: 'PUT',
+  path: '/groups/:id/members/:user_id',
+  summary: 'Change the role of a member of a group',
+  ...published,
+  gates: [group, groupOwner, groupSource, member],
+  ...changing,
+})
+
+export const removeGroupMember = operation({
+  method: 'DELETE',
+  path: '/groups/:id/members/:user_id',
+  summary: 'Take the role on a group from somebody, or give up one’s own',
+  ...published,
+  gates: [group, groupSource, member],
+  ...removing,
+})
+
+export const listProjectMembers = operation({
+  method: 'GET',
+  path: '/projects/:id/members',
+  summary: 'List those who were given a role on a project',
+  ...published,
+  gates: [project, projectSource],
+  ...listing,
+})
+
+export const listAllProjectMembers = operation({
+  method: 'GET',
+  path: '/projects/:id/members/all',
+  summary: 'List all members of a project: given, inherited, invited with a group',
+  ...published,
+  gates: [project, projectSource],
+  ...listingAll,
+})
+
+export const getProjectMember = operation({
+  method: 'GET',
+  path: '/projects/:id/members/:user_id',
+  summary: 'Get somebody who was given a role on a project',
+  ...published,
+  gates: [project, projectSource, member],
+  ...showing,
+})
+
+export const getAnyProjectMember = operation({
+  method: 'GET',
+  path: '/projects/:id/members/all/:user_id',
+  summary: 'Get a member of a project, by whatever way',
+  ...published,
+  gates: [project, projectSource, memberOfAny],
+  ...showing,
+})
+
+export const addProjectMember = operation({
+  method: 'POST',
+  path: '/projects/:id/members',
+  summary: 'Give users a role on a project',
+  ...published,
+  gates: [project, maintainer, projectSource],
+  ...adding,
+})
+
+export const updateProjectMember = operation({
+  method: 'PUT',
+  path: '/projects/:id/members/:user_id',
+  summary: 'Change the role of a member of a project',
+  ...published,
+  gates: [project, maintainer, projectSource, member],
+  ...changing,
+})
+
+export const removeProjectMember = operation({
+  method: 'DELETE',
+  path: '/projects/:id/members/:user_id',
+  summary: 'Take the role on a project from somebody, or give up one’s own',
+  ...published,
+  gates: [project, projectSource, member],
+  ...removing,
+})

@@ -1,0 +1,76 @@
+import { mayReadCode } from '../../access/gates.ts'
+import { mayMerge, pushRules } from '../../core/protected_branches.ts'
+import { hasFeature } from '../../core/project_features.ts'
+import { repositoryPath, type Project } from '../../core/projects.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { MergeRequest } from '../../db/schema_planning.ts'
+import type { Repository } from '../../git/repository.ts'
+import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { forbidden, unauthorized } from '../../http/problems.ts'
+
+type InProject = Has<{ project: Project }>
+type Here = Has<{ project: Project; mergeRequest: MergeRequest }>
+
+/** Whoever may read the code sees the merge requests, where they are switched on. */
+export const readsMergeRequests = allows({
+  says: 'whoever may read the code of a project whose merge requests are switched on',
+  refuses: forbidden,
+  holds: ({ actor, project }: InProject) =>
+    mayReadCode(actor, project) && hasFeature(actor, project, 'merge_requests'),
+})
+
+/** Whether the caller manages merge requests of the project, beyond writing their own. */
+export const manages = (actor: Actor | null, project: Project): boolean =>
+  actor?.admin === true || project.role >= ROLES.developer
+
+/** Whoever wrote it, or works on it, or at least a Developer. */
+export const changesIt: Gate<
+  'allows',
+  never,
+  { project: Project; mergeRequest: MergeRequest },
+  { actor: Actor }
+> = {
+  kind: 'allows',
+  says: 'its author, or at least Developer in the project',
+  refuses: forbidden,
+  pass: ({ actor, project, mergeRequest }) =>
+    actor !== null && (manages(actor, project) || mergeRequest.author_id === actor.id)
+      ? { actor }
+      : undefined,
+}
+
+/** Whether the caller may merge it: as its target branch is protected. */
+export async function mayMergeIt({ db, actor, project, mergeRequest }: Here): Promise<boolean> {
+  if (actor === null || project.archived) return false
+  const holder = { role: project.role, admin: actor.admin }
+  if (!mayMerge(undefined, holder)) return false
+  return mayMerge((await pushRules(db, project))(mergeRequest.target_branch), holder)
+}
+
+export const merges: Gate<
+  'allows',
+  never,
+  { project: Project; mergeRequest: MergeRequest },
+  { actor: Actor }
+> = {
+  kind: 'allows',
+  says: 'whoever may merge into the target branch: at least Developer, or as its protection says',
+  refuses: unauthorized,
+  pass: async (ctx) => (ctx.actor !== null && (await mayMergeIt(ctx)) ? { actor: ctx.actor } : undefined),
+}
+
+/** The project's repository, and the one that its source branch is in. */
+export const repositories: Gate<
+  'checks',
+  never,
+  { project: Project; mergeRequest: MergeRequest },
+  { repository: Repository; source: Repository }
+> = {
+  kind: 'checks',
+  says: 'its repositories',
+  refuses: forbidden,
+  pass: ({ git, project, mergeRequest }) => ({
+    repository: git.repository(repositoryPath(project.id)),
+    source: git.repository(repositoryPath(mergeRequest.source_project_id ?? project.id)),
+  }),
+}

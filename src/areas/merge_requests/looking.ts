@@ -1,0 +1,36 @@
+import { compareBranches } from '../../core/merge_request_moves.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { MergeRequestShown } from '../../records/merge_request.ts'
+
+interface Here {
+  readonly repository: Repository
+  /** Where its source branch is. */
+  readonly source: Repository
+}
+
+/** As it stands in git this moment, which a row that is listed may not know yet. */
+export async function lookedAt(
+  { repository, source }: Here,
+  row: MergeRequestShown,
+): Promise<MergeRequestShown> {
+  if (row.state !== 'opened') return row
+  const head = await source.ref(`refs/heads/${row.source_branch}`)
+  const compared =
+    head === undefined
+      ? undefined
+      : await compareBranches(repository, { head, target_branch: row.target_branch })
+  return { ...row, merge_status: compared?.status ?? 'broken' }
+}
+
+const MOST_DIVERGED = 10_000
+
+/** How many commits the target branch has that the source branch has not. */
+export async function divergedBy(
+  { repository }: Pick<Here, 'repository'>,
+  row: Pick<MergeRequestShown, 'target_branch' | 'head_sha'>,
+): Promise<number> {
+  const tip = await repository.ref(`refs/heads/${row.target_branch}`)
+  if (tip === undefined || row.head_sha === null) return 0
+  const query = { from: [tip], exclude: [row.head_sha], skip: 0, limit: MOST_DIVERGED }
+  return (await repository.log(query)).length
+}

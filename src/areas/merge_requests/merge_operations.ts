@@ -1,0 +1,96 @@
+import { Type as t } from 'typebox'
+import { project, signedIn } from '../../access/gates.ts'
+import { mergeRequest } from '../../access/noteable_gates.ts'
+import { closedBy } from '../../core/closing.ts'
+import { messagesOf } from '../../core/merge_request_moves.ts'
+import { MergeRefused, mergeRequest as mergeBranches } from '../../core/merging.ts'
+import { pushRules } from '../../core/protected_branches.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Db } from '../../db/client.ts'
+import { isGitError } from '../../git/errors.ts'
+import { operation } from '../../http/operation.ts'
+import { Problem, conflict, rejected } from '../../http/problems.ts'
+import {
+  MergeRequestDetail,
+  mergeStatusOf,
+  presentMergeRequestDetail,
+  type MergeRequestShown,
+} from '../../records/merge_request.ts'
+import { mayMergeIt, merges, repositories } from './gates.ts'
+import { lookedAt } from './looking.ts'
+import { mergeMessage, methodOf, squashes } from './rules.ts'
+import { authorOf, showMergeRequest } from './store.ts'
+
+const notAllowed = (): Problem => rejected('405 Method Not Allowed')
+const cannotBeMerged = (): Problem => new Problem(422, { message: 'Branch cannot be merged' })
+const otherHead = (head: string): Problem => conflict(`SHA does not match HEAD of source branch: ${head}`)
+
+/** States that say by themselves that nothing can be merged now. */
+const CLOSED_TO_MERGES = new Set(['not_open', 'draft_status', 'commits_status', 'discussions_not_resolved'])
+const message = t.Optional(t.String({ maxLength: 1_000_000 }))
+
+export const mergeMergeRequest = operation({
+  method: 'PUT',
+  path: '/projects/:id/merge_requests/:merge_request_iid/merge',
+  summary: 'Merge a merge request',
+  published: true,
+  moves: 'refs',
+  params: t.Object({
+    merge_commit_message: message,
+    squash_commit_message: message,
+    squash: t.Optional(t.Boolean()),
+    should_remove_source_branch: t.Optional(t.Boolean()),
+    sha: t.Optional(t.String({ description: 'What the source branch must hold' })),
+    merge_when_pipeline_succeeds: t.Optional(
+      t.Boolean({ description: 'There are no pipelines to wait for' }),
+    ),
+    auto_merge: t.Optional(t.Boolean({ description: 'There are no pipelines to wait for' })),
+  }),
+  gates: [project, signedIn, mergeRequest, merges, repositories],
+  handle: async (ctx) => {
+    const { db, actor, project, mergeRequest, params } = ctx
+    const row = await lookedAt(ctx, await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }))
+    const status = mergeStatusOf(row)
+    if (CLOSED_TO_MERGES.has(status)) throw notAllowed()
+    if (status === 'conflict') throw cannotBeMerged()
+    const closes = project.default_branch === row.target_branch ? await closedByIt(ctx, row) : []
+    const wantsRemoval = params.should_remove_source_branch ?? row.remove_source_branch
+    await mergeBranches(ctx, {
+      method: methodOf(project),
+      sha: params.sha || undefined,
+      squash: squashes(project, params.squash ?? row.squash),
+      message: params.merge_commit_message || mergeMessage(row, project, closes),
+      squashMessage: params.squash_commit_message || row.title,
+      author: await authorOf(db, row.author_id),
+      removesSource: wantsRemoval && (await mayRemove(db, project, row)),
+    }).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
+    const merged = await showMergeRequest(db, { id: row.id, user_id: actor.id })
+    return presentMergeRequestDetail(merged, ctx, { canMerge: await mayMergeIt(ctx) })
+  },
+  returns: MergeRequestDetail,
+  refuses: [notAllowed, cannotBeMerged, () => otherHead('0'.repeat(40))],
+})
+
+function refusalOf(error: unknown): unknown {
+  // Others moved the branch, again and again.
+  if (isGitError(error, 'moved')) return cannotBeMerged()
+  if (!(error instanceof MergeRefused)) return error
+  if (error.why === 'moved') return otherHead(error.head)
+  return error.why === 'conflict' ? cannotBeMerged() : notAllowed()
+}
+
+type Here = Parameters<typeof lookedAt>[0]
+
+async function closedByIt({ repository }: Here, row: MergeRequestShown): Promise<number[]> {
+  const { head_sha, diff } = row
+  const messages = await messagesOf(repository, { head_sha, base_sha: diff?.base_sha ?? null })
+  return closedBy([row.description ?? '', ...messages])
+}
+
+/** Protected branches stay, and the default branch. */
+async function mayRemove(db: Db, project: Project, row: MergeRequestShown): Promise<boolean> {
+  if (row.source_project_id !== project.id || row.source_branch === project.default_branch) return false
+  return (await pushRules(db, project))(row.source_branch) === undefined
+}

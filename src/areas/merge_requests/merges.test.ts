@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { reconcileMarked } from '../../core/reconciler.ts'
+import { gitLines, gitText } from '../../../test/support/git_fixtures.ts'
+import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
+import { rowsOf } from '../../../test/support/rows.ts'
+import { sharedWorld } from '../../../test/support/stand.ts'
+
+let shop: Workshop
+const world = sharedWorld(async (here) => {
+  shop = await openWorkshop(here)
+})
+
+interface Merged {
+  readonly state: string
+  readonly sha: string
+  readonly merge_commit_sha: string | null
+  readonly squash_commit_sha: string | null
+  readonly detailed_merge_status: string
+  readonly has_conflicts: boolean
+  readonly merge_user: { readonly username: string } | null
+}
+const merge = (iid: number, body: object = {}): ReturnType<Workshop['ask']> =>
+  shop.ask('PUT', `/${iid}/merge`, { body })
+const get = async (iid: number): Promise<Merged> => (await shop.ask('GET', `/${iid}`)).body as Merged
+const parentsOf = (sha: string): string[] =>
+  gitText(shop.directory, ['show', '-s', '--format=%P', sha]).split(' ')
+const messageOf = (sha: string): string =>
+  gitText(shop.directory, ['show', '-s', '--format=%B', sha]).trimEnd()
+
+test('a merge makes a commit of both branches, with the published message, and says so everywhere', async () => {
+  const iid = await shop.open('plain', { description: 'Nothing to close' })
+  const [tip, head] = [await shop.tip('main'), await shop.tip('plain')]
+  const answer = await merge(iid)
+  assert.equal(answer.status, 200, answer.text)
+  const { state, merge_commit_sha: sha, squash_commit_sha, merge_user } = answer.body as Merged
+  assert.deepEqual([state, squash_commit_sha, merge_user?.username], ['merged', null, shop.owner.username])
+  assert.ok(sha)
+  assert.equal(await shop.tip('main'), sha)
+  assert.deepEqual(parentsOf(sha), [tip, head])
+  assert.equal(
+    messageOf(sha),
+    `Merge branch 'plain' into 'main'\n\nThe plain\n\nSee merge request ${shop.project.full_path}!${iid}`,
+  )
+  const events = await rowsOf<{ state: string }>(
+    world(),
+    'select e.state from resource_state_events e join merge_requests m on m.id = e.noteable_id where m.iid = $1 and m.project_id = $2',
+    [iid, shop.project.id],
+  )
+  assert.deepEqual(events, [{ state: 'merged' }])
+  const found = await world().get(
+    `/projects/${shop.project.id}/repository/commits/${head}/merge_requests`,
+    shop.owner,
+  )
+  assert.deepEqual(
+    (found.body as { iid: number }[]).map((one) => one.iid),
+    [iid],
+  )
+})
+
+test('a squash is one commit where the branch parted, by its author, and a merge of it', async () => {
+  const iid = await shop.open('squashed')
+  await shop.commit('squashed', { 'more.txt': 'more\n' })
+  const [tip, head] = [await shop.tip('main'), await shop.tip('squashed')]
+  const answer = await merge(iid, { squash: true, squash_commit_message: 'All in one' })
+  const { merge_commit_sha: sha, squash_commit_sha: squash } = answer.body as Merged
+  assert.ok(sha && squash)
+  assert.deepEqual(parentsOf(sha), [tip, squash])
+  assert.deepEqual(parentsOf(squash), [tip])
+  assert.equal(messageOf(squash), 'All in one')
+  assert.equal(gitText(shop.directory, ['diff', head, squash]), '')
+})
+
+test('a project that merges by moving forward makes no merge commit, and wants a rebase first', async () => {
+  const { make } = world()
+  const settings = (method: string): Promise<void> =>
+    make.sql(
+      `update projects set settings = settings || '{"merge_method":"${method}"}' where id = ${shop.project.id}`,
+    )
+  const iid = await shop.open('forward')
+  const late = await shop.open('late')
+  await settings('ff')
+  const head = await shop.tip('forward')
+  const answer = await merge(iid)
+  assert.deepEqual([answer.status, (answer.body as Merged).merge_commit_sha], [200, null])
+  assert.equal(await shop.tip('main'), head)
+  const refused = await merge(late)
+  assert.deepEqual([refused.status, refused.body], [422, { message: 'Branch cannot be merged' }])
+  await settings('merge')
+})
+
+test('what cannot be merged is refused in the published words, and nothing has changed', async () => {
+  const [closed, draft] = [await shop.open('closed'), await shop.open('draft', { title: 'Draft: not yet' })]
+  await shop.ask('PUT', `/${closed}`, { body: { state_event: 'close' } })
+  const conflict = await shop.open('conflict')
+  await shop.commit('conflict', { README: 'theirs\n' })
+  await shop.commit('main', { README: 'ours\n' })
+  const tip = await shop.tip('main')
+  const notAllowed = { message: '405 Method Not Allowed' }
+  for (const iid of [closed, draft]) {
+    const answer = await merge(iid)
+    assert.deepEqual([answer.status, answer.body], [405, notAllowed])
+  }
+  const answer = await merge(conflict)
+  assert.deepEqual([answer.status, answer.body], [422, { message: 'Branch cannot be merged' }])
+  const { detailed_merge_status, has_conflicts } = await get(conflict)
+  assert.deepEqual([detailed_merge_status, has_conflicts], ['conflict', true])
+  assert.equal(await shop.tip('main'), tip)
+})
+
+test('a merge of something else than was looked at is refused', async () => {
+  const iid = await shop.open('watched')
+  const seen = await shop.tip('watched')
+  await shop.commit('watched', { 'watched.txt': 'changed\n' })
+  const head = await shop.tip('watched')
+  const answer = await merge(iid, { sha: seen })
+  assert.deepEqual(
+    [answer.status, answer.body],
+    [409, { message: `SHA does not match HEAD of source branch: ${head}` }],
+  )
+  assert.equal((await merge(iid, { sha: head })).status, 200)
+})
+
+test('the source branch goes with the merge where that is asked, and what it held stays to be read', async () => {
+  const iid = await shop.open('leaving')
+  const head = await shop.tip('leaving')
+  assert.equal((await merge(iid, { should_remove_source_branch: true, squash: true })).status, 200)
+  assert.equal(await shop.tip('leaving'), '')
+  assert.equal(gitText(shop.directory, ['rev-parse', `refs/merge-requests/${iid}/head`]), head)
+  assert.equal(((await shop.ask('GET', `/${iid}/commits`)).body as unknown[]).length, 1)
+})
+
+suite('many at once', () => {
+  for (const squash of [false, true])
+    test(`of merges of one merge request ${squash ? 'with a squash ' : ''}one is done and the others are refused`, async () => {
+      const iid = await shop.open(`raced-${squash}`)
+      const before = gitLines(shop.directory, ['rev-list', 'main']).length
+      const answers = await Promise.all(Array.from({ length: 10 }, () => merge(iid, { squash })))
+      const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
+      assert.deepEqual(statuses, [200, ...Array.from({ length: 9 }, () => 405)])
+      assert.equal(gitLines(shop.directory, ['rev-list', 'main']).length, before + 2)
+    })
+
+  test('ten branches are merged into one, and none is lost', async () => {
+    const iids: number[] = []
+    for (let i = 0; i < 10; i += 1) iids.push(await shop.open(`many-${i}`))
+    const answers = await Promise.all(iids.map((iid) => merge(iid)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      iids.map(() => 200),
+    )
+    const merged = gitLines(shop.directory, ['branch', '--merged', 'main', '--format=%(refname:short)'])
+    assert.equal(merged.filter((name) => name.startsWith('many-')).length, 10)
+  })
+
+  test('of requests of one branch one is made, and the others name it', async () => {
+    await shop.commit('wanted', { wanted: 'x' })
+    const body = { source_branch: 'wanted', target_branch: 'main', title: 'x' }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => shop.ask('POST', '', { body })))
+    const made = answers.filter(({ status }) => status === 201)
+    assert.equal(made.length, 1)
+    const [{ iid } = { iid: 0 }] = made.map((one) => one.body as { iid: number })
+    for (const { status, body: said } of answers.filter((one) => one.status !== 201))
+      assert.deepEqual(
+        [status, said],
+        [409, { message: [`Another open merge request already exists for this source branch: !${iid}`] }],
+      )
+  })
+})
+
+test('who pushes the branch into the target has merged it', async () => {
+  const iid = await shop.open('by-hand')
+  const head = await shop.tip('by-hand')
+  await shop.repository.moveRefs([{ ref: 'refs/heads/kept', from: undefined, to: await shop.tip('main') }])
+  const other = await shop.open('fresh')
+  const picked = await world().call('POST', `/projects/${shop.project.id}/repository/branches`, {
+    as: shop.owner,
+    body: { branch: 'onto', ref: 'by-hand' },
+  })
+  assert.equal(picked.status, 201)
+  // A merge request of the same commits into a branch that then holds them.
+  await shop.ask('PUT', `/${iid}`, { body: { target_branch: 'kept' } })
+  const second = await shop.ask('POST', '', {
+    body: { source_branch: 'by-hand', target_branch: 'main', title: 'Again' },
+  })
+  assert.equal((await merge((second.body as { iid: number }).iid)).status, 200)
+  assert.equal((await get(iid)).state, 'opened')
+  const into = await shop.ask('POST', '', {
+    body: { source_branch: 'main', target_branch: 'kept', title: 'All of main' },
+  })
+  assert.equal((await merge((into.body as { iid: number }).iid)).status, 200)
+  const { state, merge_commit_sha, sha } = await get(iid)
+  assert.equal(state, 'merged')
+  assert.equal(sha, head)
+  assert.ok(merge_commit_sha)
+  assert.ok(parentsOf(merge_commit_sha).includes(head) || merge_commit_sha === head)
+  assert.equal((await get(other)).state, 'opened')
+})
+
+test('what a crash leaves between the branch and the rows is finished from what was written down', async () => {
+  const { opened, make } = world()
+  const iid = await shop.open('crashed')
+  const merged = (await merge(iid, { squash: true })).body as Merged
+  // As if the process had died behind the move: the row is open, and what was begun is still noted.
+  await make.sql(`
+    update merge_requests set state = 'opened', merged_at = null, merged_by_id = null, merge_commit_sha = null,
+           squash_commit_sha = null where project_id = ${shop.project.id} and iid = ${iid};
+    insert into merge_request_merges (merge_request_id, commit_sha, merge_commit_sha, squash_commit_sha, user_id)
+    select id, '${merged.merge_commit_sha}', '${merged.merge_commit_sha}', '${merged.squash_commit_sha}', ${shop.owner.id}
+      from merge_requests where project_id = ${shop.project.id} and iid = ${iid}`)
+  assert.equal((await merge(iid, { squash: true })).status, 405)
+  const mark = { file: '/dev/null/none', projectId: shop.project.id, first: false, since: new Date() }
+  assert.deepEqual(await reconcileMarked(opened.instance, [mark], false), [])
+  const { state, merge_commit_sha, squash_commit_sha, merge_user } = await get(iid)
+  assert.deepEqual(
+    [state, merge_commit_sha, squash_commit_sha, merge_user?.username],
+    ['merged', merged.merge_commit_sha, merged.squash_commit_sha, shop.owner.username],
+  )
+})
+
+test('issues that it names are closed when it is merged into the default branch', async () => {
+  const { call, get: read } = world()
+  const issues = `/projects/${shop.project.id}/issues`
+  for (const title of ['One', 'Two', 'Three'])
+    assert.equal((await call('POST', issues, { as: shop.owner, body: { title } })).status, 201)
+  await shop.commit('closing', { closing: 'x' }, 'Work\n\nfixes #2')
+  const iid = await shop.open('closing', { description: 'Closes #1, and mentions #3' })
+  const named = (await shop.ask('GET', `/${iid}/closes_issues`)).body as { iid: number }[]
+  assert.deepEqual(
+    named.map((issue) => issue.iid),
+    [1, 2],
+  )
+  const done = (await merge(iid)).body as Merged
+  assert.match(messageOf(done.merge_commit_sha ?? ''), /\n\nCloses #1 and #2\n\nSee merge request /)
+  const states = (await read(`${issues}?order_by=created_at&sort=asc`, shop.owner)).body as {
+    state: string
+  }[]
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    ['closed', 'closed', 'opened'],
+  )
+})
+
+test('git finds nothing amiss behind all these merges', () => {
+  gitText(shop.directory, ['fsck', '--strict', '--no-dangling'])
+})

@@ -1,0 +1,100 @@
+import { Type as t } from 'typebox'
+import { anyone, group, project } from '../../access/gates.ts'
+import { mergeRequest } from '../../access/noteable_gates.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+import { unauthorized } from '../../http/problems.ts'
+import {
+  MergeRequest,
+  MergeRequestDetail,
+  presentMergeRequest,
+  presentMergeRequestDetail,
+} from '../../records/merge_request.ts'
+import { mayMergeIt, readsMergeRequests, repositories } from './gates.ts'
+import { listParams, wantedOf } from './list_params.ts'
+import { listIn } from './list_store.ts'
+import { divergedBy, lookedAt } from './looking.ts'
+import { showMergeRequest } from './store.ts'
+
+export * from './approval_operations.ts'
+export * from './content_operations.ts'
+export * from './merge_operations.ts'
+export * from './people_operations.ts'
+export * from './write_operations.ts'
+
+export const listProjectMergeRequests = operation({
+  method: 'GET',
+  path: '/projects/:id/merge_requests',
+  summary: 'List the merge requests of a project',
+  published: true,
+  params: t.Object(listParams),
+  gates: [project, readsMergeRequests],
+  handle: async (ctx) => {
+    const { db, actor, project, params, page } = ctx
+    const wanted = wantedOf(params, 'all')
+    const found = await listIn(db, actor, { place: { in: 'project', id: project.id }, wanted }, page)
+    const details = params.with_labels_details ?? false
+    return { ...found, items: found.items.map((row) => presentMergeRequest(row, { ...ctx, details })) }
+  },
+  returns: pageOf(MergeRequest),
+})
+
+export const listGroupMergeRequests = operation({
+  method: 'GET',
+  path: '/groups/:id/merge_requests',
+  summary: 'List the merge requests of the projects of a group and its subgroups',
+  published: true,
+  params: t.Object({
+    ...listParams,
+    non_archived: t.Optional(t.Boolean({ default: true, description: 'Leave out archived projects' })),
+  }),
+  gates: [group, anyone],
+  handle: async (ctx) => {
+    const { config, db, actor, group, params, page } = ctx
+    const place = { in: 'group', id: group.id, archived: params.non_archived === false } as const
+    const found = await listIn(db, actor, { place, wanted: wantedOf(params, 'all') }, page)
+    const around = { config, details: params.with_labels_details ?? false, group: group.full_path }
+    return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
+  },
+  returns: pageOf(MergeRequest),
+})
+
+export const listMergeRequests = operation({
+  method: 'GET',
+  path: '/merge_requests',
+  summary: 'List merge requests of all projects, the caller’s own unless a scope says otherwise',
+  published: true,
+  params: t.Object(listParams),
+  gates: [anyone],
+  handle: async ({ config, db, actor, params, page }) => {
+    // Whoever is nobody has none of their own.
+    if (actor === null && params.scope !== 'all') throw unauthorized()
+    const wanted = wantedOf(params, 'created_by_me')
+    const found = await listIn(db, actor, { place: { in: 'everywhere' }, wanted }, page)
+    const around = { config, details: params.with_labels_details ?? false }
+    return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
+  },
+  returns: pageOf(MergeRequest),
+  refuses: [unauthorized],
+})
+
+export const getMergeRequest = operation({
+  method: 'GET',
+  path: '/projects/:id/merge_requests/:merge_request_iid',
+  summary: 'Get a merge request',
+  published: true,
+  params: t.Object({
+    render_html: t.Optional(t.Boolean({ default: false })),
+    include_diverged_commits_count: t.Optional(t.Boolean({ default: false })),
+    include_rebase_in_progress: t.Optional(t.Boolean({ default: false })),
+  }),
+  gates: [project, anyone, mergeRequest, repositories],
+  handle: async (ctx) => {
+    const { db, actor, mergeRequest, params } = ctx
+    const found = await showMergeRequest(db, { id: mergeRequest.id, user_id: actor?.id ?? null })
+    const row = await lookedAt(ctx, found)
+    const diverged = params.include_diverged_commits_count === true ? await divergedBy(ctx, row) : undefined
+    const rebasing = params.include_rebase_in_progress === true
+    return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt(ctx), diverged, rebasing })
+  },
+  returns: MergeRequestDetail,
+})

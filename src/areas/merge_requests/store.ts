@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/client.ts'
+import { q, statement, statements, type Slots } from '../../db/statement.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
+import { authorJson, type Author } from '../../records/user.ts'
+
+const one = statements<{ anybody: boolean }, { id: number; user_id: number | null }, MergeRequestShown>(
+  (p, { anybody }) => shownMergeRequests(sql`select ${p.id}::bigint as id`, anybody ? undefined : p.user_id),
+)
+
+/** A merge request with all that is shown of it, and whether the user hears of it. */
+export async function showMergeRequest(
+  db: Db,
+  { id, user_id }: { readonly id: number; readonly user_id: number | null },
+): Promise<MergeRequestShown> {
+  const [row] = await db.rows(one({ anybody: user_id === null }), { id, user_id })
+  if (row === undefined) throw new Error('a merge request went away while it was read')
+  return row
+}
+
+const remove = statement((p: Slots<{ project_id: number; id: number }>) =>
+  q.deleteFrom('merge_requests').where('project_id', '=', p.project_id).where('id', '=', p.id),
+)
+export const removeMergeRequest = (db: Db, projectId: number, id: number): Promise<number> =>
+  db.run(remove, { project_id: projectId, id })
+
+const author = statement(
+  (p: Slots<{ id: number | null }>) => sql<{ name: string; email: string }>`
+    select name, email from users where id = ${p.id}`,
+)
+/** Who wrote it, as commits name people. */
+export const authorOf = (
+  db: Db,
+  id: number | null,
+): Promise<{ readonly name: string; readonly email: string } | undefined> => db.one(author, { id })
+
+const participants = statement(
+  (p: Slots<{ id: number }>) => sql<{ user: Author }>`
+    select ${authorJson(sql`who.id`)} as user from (
+      select author_id as id from merge_requests where id = ${p.id}
+      union select user_id from merge_request_assignees where merge_request_id = ${p.id}
+      union select user_id from merge_request_reviewers where merge_request_id = ${p.id}
+      union select author_id from notes where noteable_id = ${p.id} and not internal) who
+     where who.id is not null order by who.id`,
+)
+export const participantsOf = async (db: Db, id: number): Promise<Author[]> =>
+  (await db.rows(participants, { id })).map(({ user }) => user)
+
+const reviewers = statement(
+  (p: Slots<{ id: number }>) => sql<{ user: Author; state: string; created_at: string }>`
+    select ${authorJson(sql`r.user_id`)} as user, r.state, m.created_at
+      from merge_request_reviewers r join merge_requests m on m.id = r.merge_request_id
+     where r.merge_request_id = ${p.id} order by r.user_id`,
+)
+export const reviewersOf = (
+  db: Db,
+  id: number,
+): Promise<{ readonly user: Author; readonly state: string; readonly created_at: string }[]> =>
+  db.rows(reviewers, { id })
+
+const subscribe = statement(
+  (p: Slots<{ id: number; user_id: number; subscribed: boolean }>) => sql`
+    insert into noteable_subscriptions (noteable_id, user_id, subscribed) values (${p.id}, ${p.user_id}, ${p.subscribed})
+    on conflict (noteable_id, user_id) do update set subscribed = excluded.subscribed`,
+)
+export const setSubscribed = (
+  db: Db,
+  who: { readonly id: number; readonly user_id: number; readonly subscribed: boolean },
+): Promise<number> => db.run(subscribe, who)

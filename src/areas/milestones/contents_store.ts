@@ -1,0 +1,97 @@
+import { sql, type RawBuilder } from 'kysely'
+import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
+import { seesIssue } from '../../core/noteables.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { mine, role, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../records/issue.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
+import type { Page } from './store.ts'
+
+type Feature = 'issues' | 'merge_requests'
+interface Shape {
+  readonly everything: boolean
+}
+type Values = Caller & { readonly milestone: number; readonly limit: number; readonly offset: number }
+
+const level = (feature: Feature): RawBuilder<unknown> => sql`
+  coalesce(p.settings->>${sql.lit(`${feature}_access_level`)},
+           case when p.settings->>${sql.lit(`${feature}_enabled`)} = 'false' then 'disabled' else 'enabled' end)`
+
+const hasIssues = sql`
+  case ${level('issues')} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end`
+
+/** Whether the viewer sees what is of that kind in the project `p`; administrators, wherever it is switched on. */
+function opens(p: CallerSlots, feature: Feature, everything: boolean): RawBuilder<unknown> {
+  if (everything) return sql`${level(feature)} <> 'disabled'`
+  const inside = feature === 'issues' ? hasIssues : seesMergeRequestsOf(p.open_to)
+  return sql`(${seesProject(p, false)} and ${inside})`
+}
+
+/** Of the projects that `ids` selects those in which the viewer sees such records, with the role on them. */
+export const places = (
+  p: CallerSlots,
+  feature: Feature,
+  { ids, everything }: { ids: RawBuilder<unknown>; everything: boolean },
+): RawBuilder<unknown> => sql`
+  ${mine(p)}, places as materialized (
+    select p.id, ${everything ? sql`${sql.lit(ROLES.owner)}` : role} as role
+      from projects p, ${homeOf} n
+     where p.id = any(array(${ids})) and ${opens(p, feature, everything)})`
+
+/** The lowest number that a label of the record has in its project. */
+const priority = sql`(
+  select min(lp.priority) from label_links k
+    join label_priorities lp on lp.label_id = k.label_id and lp.project_id = i.project_id
+   where k.noteable_id = i.id)`
+
+function contents<Row>(
+  p: Slots<Values>,
+  feature: Feature,
+  everything: boolean,
+  shown: (chosen: RawBuilder<unknown>) => RawBuilder<Row>,
+): RawBuilder<Paged<Row>> {
+  const table = sql.table(feature)
+  const ids = sql`select distinct i.project_id from ${table} i where i.milestone_id = ${p.milestone}`
+  const caller = sql`with ${places(p, feature, { ids, everything })}`
+  const sees = feature === 'issues' ? seesIssue(p.user_id, sql`v.role`) : sql`true`
+  const from = sql`from ${table} i join places v on v.id = i.project_id
+                  where i.milestone_id = ${p.milestone} and ${sees}`
+  const chosen = sql`${caller} select i.id ${from} order by ${priority}, i.id desc
+                      limit ${p.limit} offset ${p.offset}`
+  return paged(shown(chosen), sql`${caller} select ${from}`)
+}
+
+const issues = statements<Shape, Values, Paged<IssueShown>>((p, { everything }) =>
+  contents(p, 'issues', everything, shownIssues),
+)
+const mergeRequests = statements<Shape, Values, Paged<MergeRequestShown>>((p, { everything }) =>
+  contents(p, 'merge_requests', everything, shownMergeRequests),
+)
+
+const valuesOf = (viewer: Viewer, milestone: number, page: Page): Values => ({
+  user_id: viewer.id,
+  open_to: openTo(viewer),
+  milestone,
+  limit: page.size,
+  offset: page.offset,
+})
+
+/** The milestone's issues that the viewer sees, those with the most urgent labels first and the newest of equals. */
+export const listIssues = async (
+  db: Db,
+  viewer: Viewer,
+  milestone: number,
+  page: Page,
+): Promise<Listed<IssueShown>> =>
+  listed(await db.rows(issues({ everything: viewer.admin }), valuesOf(viewer, milestone, page)))
+
+/** The same with its merge requests. */
+export const listMergeRequests = async (
+  db: Db,
+  viewer: Viewer,
+  milestone: number,
+  page: Page,
+): Promise<Listed<MergeRequestShown>> =>
+  listed(await db.rows(mergeRequests({ everything: viewer.admin }), valuesOf(viewer, milestone, page)))

@@ -1,0 +1,208 @@
+import { sql, type RawBuilder } from 'kysely'
+import { seesIssue } from '../../core/noteables.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Db } from '../../db/client.ts'
+import type { Label } from '../../db/schema.ts'
+import {
+  listed,
+  paged,
+  q,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import type { Actor } from '../../http/gate.ts'
+import type { LabelInProject } from '../../records/label.ts'
+
+/** Where a label is looked for: in the project, and in the groups above it too where `line` names them. */
+export interface Reach {
+  readonly project_id: number
+  readonly line: readonly number[]
+}
+/** The project's labels, with or without those of the groups above. */
+export const reachOf = (
+  { id, traversal_ids }: Pick<Project, 'id' | 'traversal_ids'>,
+  ancestors: boolean,
+): Reach => ({ project_id: id, line: ancestors ? traversal_ids : [] })
+
+interface Seen {
+  readonly user_id: number
+  /** What the viewer holds; an administrator whatever there is. */
+  readonly role: number
+}
+type Counted = Slots<Seen & { project_id: number }>
+
+/** Joined to the rows of the page only. Issues of this project that the viewer may see, and its merge requests. */
+const aroundLabels = (
+  p: Counted,
+  rows: RawBuilder<unknown>,
+  counts: boolean,
+): RawBuilder<LabelInProject> => sql`
+  select l.*, ${counts ? sql`issue_counts.*, merge_request_counts.*` : NO_COUNTS},
+         exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed,
+         (select r.priority from label_priorities r where r.project_id = ${p.project_id} and r.label_id = l.id) as priority
+    from (${rows}) l ${
+      counts
+        ? sql`,
+         lateral (
+           select count(*) filter (where i.state = 'opened')::int as open_issues_count,
+                  count(*) filter (where i.state = 'closed')::int as closed_issues_count
+             from label_links k join issues i on i.id = k.noteable_id
+            where k.label_id = l.id and i.project_id = ${p.project_id}
+              and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}) issue_counts,
+         lateral (
+           select count(*)::int as open_merge_requests_count
+             from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
+            where k.label_id = l.id and m.project_id = ${p.project_id}) merge_request_counts`
+        : sql``
+    }
+   order by l.title, l.id`
+const NO_COUNTS = sql`
+  null::int as open_issues_count, null::int as closed_issues_count, null::int as open_merge_requests_count`
+
+interface ListShape {
+  readonly ancestors: boolean
+  readonly search: boolean
+  readonly counts: boolean
+}
+type ListValues = Reach & Seen & { readonly pattern: string; readonly limit: number; readonly offset: number }
+
+const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ancestors, search, counts }) => {
+  const like = search ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})` : sql``
+  // From each home its labels in order, and only as far as the page reaches.
+  const sources = (cut: RawBuilder<unknown>): RawBuilder<unknown> => {
+    const own = sql`select l.id, l.title from labels l where l.project_id = ${p.project_id} ${like} ${cut}`
+    const above = sql`
+      select l.* from unnest(${p.line}::bigint[]) as home (id),
+             lateral (select l.id, l.title from labels l where l.group_id = home.id ${like} ${cut}) l`
+    return ancestors ? sql`(${own}) union all (${above})` : sql`(${own})`
+  }
+  const reach = sql`order by l.title, l.id limit ${p.limit}::bigint + ${p.offset}::bigint`
+  const rows = sql`
+    select l.* from (select l.id from (${sources(reach)}) l order by l.title, l.id
+                      limit ${p.limit} offset ${p.offset}) chosen
+      join labels l on l.id = chosen.id`
+  return paged(aroundLabels(p, rows, counts), sql`select from (${sources(sql`offset 0`)}) l`)
+})
+
+/** What the actor holds on the project; an administrator is let in everywhere. */
+const seenBy = (actor: Actor, project: Pick<Project, 'role'>): Seen => ({
+  user_id: actor.id,
+  role: actor.admin ? 50 : project.role,
+})
+
+interface Asked {
+  readonly actor: Actor
+  readonly project: Project
+}
+interface Wanted {
+  readonly ancestors: boolean
+  readonly counts: boolean
+  readonly search: string
+  readonly limit: number
+  readonly offset: number
+}
+
+export async function listLabels(
+  db: Db,
+  { actor, project }: Asked,
+  { ancestors, counts, search, limit, offset }: Wanted,
+): Promise<Listed<LabelInProject>> {
+  const values = { ...reachOf(project, ancestors), ...seenBy(actor, project) }
+  return listed(
+    await db.rows(list({ ancestors, counts, search: search !== '' }), {
+      ...values,
+      pattern: containing(search),
+      limit,
+      offset,
+    }),
+  )
+}
+
+const one = statement(
+  (p: Counted & Slots<{ id: number }>) =>
+    sql<LabelInProject>`${aroundLabels(p, sql`select * from labels where id = ${p.id}`, true)}`,
+)
+/** Adds what the caller sees around a label. */
+export async function forCaller(db: Db, { actor, project }: Asked, id: number): Promise<LabelInProject> {
+  const [row] = await db.rows(one, { ...seenBy(actor, project), project_id: project.id, id })
+  if (row === undefined) throw new Error('a label went away while it was read')
+  return row
+}
+
+const find = statement(
+  (p: Slots<Reach & { id: number; title: string }>) => sql<Label>`
+    select l.* from labels l
+     where (l.id = ${p.id} or l.title = ${p.title})
+       and (l.project_id = ${p.project_id} or l.group_id = any(${p.line}::bigint[]))
+     order by l.id = ${p.id} desc, l.project_id is null, array_position(${p.line}::bigint[], l.group_id) desc
+     limit 1`,
+)
+/** A label within reach by its id or, failing that, by its title; the nearest of several. */
+export const findLabel = (db: Db, reach: Reach, ref: string): Promise<Label | undefined> =>
+  db.one(find, { ...reach, id: /^\d{1,15}$/.test(ref) ? Number(ref) : 0, title: ref })
+export const findByTitle = (db: Db, reach: Reach, title: string): Promise<Label | undefined> =>
+  db.one(find, { ...reach, id: 0, title })
+
+interface NewLabel {
+  readonly project_id: number
+  readonly title: string
+  readonly color: string
+  readonly description: string | null
+}
+const insertLabel = statement((p: Slots<NewLabel>) =>
+  q
+    .insertInto('labels')
+    .values({ project_id: p.project_id, title: p.title, color: p.color, description: p.description })
+    .returningAll(),
+)
+/** Violates `labels_project_title_once` when the project has a label of that title. */
+export const insert = (db: Db, label: NewLabel): Promise<Label | undefined> => db.one(insertLabel, label)
+
+interface LabelChanges {
+  readonly title: string | null
+  readonly color: string | null
+  /** Blank takes the description away. */
+  readonly description: string | null
+}
+const updateLabel = statement(
+  (p: Slots<LabelChanges & { project_id: number; id: number }>) => sql<Label>`
+    update labels
+       set title = coalesce(${p.title}, title), color = coalesce(${p.color}, color),
+           description = nullif(coalesce(${p.description}, description), ''), updated_at = now()
+     where project_id = ${p.project_id} and id = ${p.id}
+    returning *`,
+)
+/** Changes what is not null, and undefined when there is no such label. Violates as `insert` does. */
+export const update = (
+  db: Db,
+  label: LabelChanges & { readonly project_id: number; readonly id: number },
+): Promise<Label | undefined> => db.one(updateLabel, label)
+
+const removeLabel = statement((p: Slots<{ project_id: number; id: number }>) =>
+  q.deleteFrom('labels').where('project_id', '=', p.project_id).where('id', '=', p.id),
+)
+export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
+  db.run(removeLabel, { project_id: projectId, id })
+
+const setPriority = statement(
+  (p: Slots<{ project_id: number; id: number; priority: number }>) => sql`
+    insert into label_priorities (project_id, label_id, priority) values (${p.project_id}, ${p.id}, ${p.priority})
+    on conflict (project_id, label_id) do update set priority = excluded.priority`,
+)
+const dropPriority = statement((p: Slots<{ project_id: number; id: number }>) =>
+  q.deleteFrom('label_priorities').where('project_id', '=', p.project_id).where('label_id', '=', p.id),
+)
+/** Gives a label its place among those of the project, or takes it. */
+export const prioritize = (
+  db: Db,
+  projectId: number,
+  id: number,
+  priority: number | null,
+): Promise<number> =>
+  priority === null
+    ? db.run(dropPriority, { project_id: projectId, id })
+    : db.run(setPriority, { project_id: projectId, id, priority })

@@ -1,0 +1,32 @@
+import { Type as t } from 'typebox'
+import { settingParams, readSettings, type SettingChanges } from '../../records/project_features.ts'
+import { listOf, nullable, oneOf } from '../../http/schema.ts'
+import { MOST_TOPICS, cleanTopics } from './rules.ts'
+
+/** What is set on a project when it is made, and later. */
+export const fields = {
+  name: t.Optional(t.String({ maxLength: 1_000 })),
+  path: t.Optional(t.String({ maxLength: 1_000 })),
+  description: t.Optional(nullable(t.String({ maxLength: 10_000 }))),
+  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  default_branch: t.Optional(t.String({ maxLength: 1_000 })),
+  topics: t.Optional(listOf(t.String({ maxLength: 255 }))),
+  tag_list: t.Optional(listOf(t.String({ maxLength: 255, description: 'Deprecated: topics' }))),
+  ...settingParams,
+}
+
+interface Given {
+  readonly topics?: readonly string[]
+  readonly tag_list?: readonly string[]
+}
+
+export interface Settled extends SettingChanges {
+  /** Undefined when none were given. */
+  readonly topics: string[] | undefined
+}
+
+/** What was given besides name, path, visibility and branch. */
+export function settle(params: Given & Readonly<Record<string, unknown>>): Settled {
+  const topics = params.topics ?? params.tag_list
+  return { ...readSettings(params), topics: topics && cleanTopics(topics).slice(0, MOST_TOPICS) }
+}

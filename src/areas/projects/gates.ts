@@ -1,0 +1,27 @@
+import { Type as t } from 'typebox'
+import { violates } from '../../db/errors.ts'
+import { loads, type Context } from '../../http/gate.ts'
+import { notFound } from '../../http/problems.ts'
+import { findOwner } from './store.ts'
+
+/** Somebody with a personal namespace. */
+export const user = loads({
+  param: 'user_id',
+  type: t.String({ description: 'The id or the name of the user' }),
+  as: 'owner',
+  says: 'a user',
+  missing: () => notFound('User'),
+  find: ({ db }: Context, ref) => findOwner(db, ref),
+})
+
+const PATH_KEYS = ['routes_pkey', 'projects_full_path_key']
+
+/** Whether another project has the name or the path already. */
+export const isTaken = (error: unknown): boolean =>
+  violates(error, 'projects_name_key') || PATH_KEYS.some((key) => violates(error, key))
+
+export const TAKEN = ['has already been taken']
+
+/** What is taken, when the database said so and nobody can be asked more. */
+export const takenIn = (error: unknown): Record<string, string[]> =>
+  violates(error, 'projects_name_key') ? { name: TAKEN } : { path: TAKEN }

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import { ROLES, belongsBelow, canSee, heldBy, roleInNamespace } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import type { Namespace } from '../../db/schema.ts'
+import { statement, type Slots } from '../../db/statement.ts'
+import type { Actor } from '../../http/gate.ts'
+import { creationLevel } from './rules.ts'
+
+/** A namespace that a project may live in, with what the caller holds there. */
+export type Home = Namespace & { readonly role: number }
+
+const role = (user: Slots<{ user_id: number }>['user_id']) =>
+  sql`coalesce(${roleInNamespace(heldBy(user), sql`n.traversal_ids`)}, 0) as role`
+const byId = statement(
+  (p: Slots<{ user_id: number; id: number }>) =>
+    sql<Home>`select n.*, ${role(p.user_id)} from namespaces n where n.id = ${p.id}`,
+)
+const byPath = statement(
+  (p: Slots<{ user_id: number; path: string }>) =>
+    sql<Home>`select n.*, ${role(p.user_id)} from namespaces n where lower(n.full_path) = lower(${p.path})`,
+)
+const personal = statement(
+  (p: Slots<{ user_id: number; owner_id: number }>) =>
+    sql<Home>`select n.*, ${role(p.user_id)} from namespaces n where n.owner_id = ${p.owner_id}`,
+)
+
+/** By id or by full path, whoever asks. */
+export const findHome = (db: Db, actor: Actor, ref: string | number): Promise<Home | undefined> =>
+  /^\d{1,15}$/.test(String(ref))
+    ? db.one(byId, { user_id: actor.id, id: Number(ref) })
+    : db.one(byPath, { user_id: actor.id, path: String(ref) })
+
+/** The personal namespace of a user. */
+export const homeOfUser = (db: Db, actor: Actor, userId: number): Promise<Home | undefined> =>
+  db.one(personal, { user_id: actor.id, owner_id: userId })
+
+export const maySee = (actor: Actor, home: Home): boolean =>
+  home.kind === 'user' || canSee(actor, home.visibility, home.role, ROLES.minimal_access)
+
+/** Whether the caller may make projects there, or bring them. */
+export function mayFill(actor: Actor, home: Home): boolean {
+  if (actor.admin) return true
+  if (home.kind === 'user') return home.owner_id === actor.id
+  return home.role >= creationLevel(home.settings['project_creation_level'])
+}
+
+const belongs = statement(
+  (p: Slots<{ user_id: number; id: number }>) => sql<{ belongs: boolean }>`
+    select ${belongsBelow(heldBy(p.user_id), sql`${p.id}::bigint`)} as belongs`,
+)
+
+/** Whether there is a group of that id that the caller sees. */
+export async function seesGroupNow(db: Db, actor: Actor, id: number): Promise<boolean> {
+  const home = await findHome(db, actor, id)
+  if (home?.kind !== 'group') return false
+  return maySee(actor, home) || (await db.one(belongs, { user_id: actor.id, id }))?.belongs === true
+}

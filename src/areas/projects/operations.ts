@@ -1,0 +1,143 @@
+import { Type as t } from 'typebox'
+import {
+  anyone,
+  projectEvenArchived as project,
+  projectOwner,
+  signedIn,
+  unmodified,
+} from '../../access/gates.ts'
+import type { Project as Row } from '../../core/projects.ts'
+import { removeProject } from '../../core/project_removal.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Actor, Context } from '../../http/gate.ts'
+import { Answer, operation } from '../../http/operation.ts'
+import { Project, presentRecord } from '../../records/full_project.ts'
+import { repositoryPath } from '../../core/projects.ts'
+import { recordFor } from './record_store.ts'
+import { archive, star, unstar } from './store.ts'
+import type { Static } from 'typebox'
+
+export { createProject, createUserProject } from './create_operations.ts'
+export {
+  listProjectForks,
+  listProjects,
+  listUserProjects,
+  listUserStarredProjects,
+} from './list_operations.ts'
+export { forkProject, transferProject } from './move_operations.ts'
+export { shareProject, unshareProject } from './share_operations.ts'
+export { updateProject } from './update_operations.ts'
+
+type Here = Context & { readonly actor: Actor; readonly project: Row }
+
+/** The project as it is now. */
+const shown = async (ctx: Here): Promise<Static<typeof Project>> =>
+  presentRecord(await recordFor(ctx.db, ctx.actor, ctx.project.id), ctx, {
+    signedIn: true,
+    admin: ctx.actor.admin,
+  })
+
+export const getProject = operation({
+  method: 'GET',
+  path: '/projects/:id',
+  summary: 'Get a project',
+  published: true,
+  params: t.Object({
+    statistics: t.Optional(t.Boolean({ default: false, description: 'For Reporters and above' })),
+    license: t.Optional(t.Boolean({ default: false })),
+    with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  }),
+  gates: [project, anyone],
+  handle: async (ctx) => {
+    const { db, git, actor, project, params } = ctx
+    const admin = actor?.admin === true
+    const record = await recordFor(db, actor, project.id)
+    const statistics = params.statistics === true && (admin || project.role >= ROLES.reporter)
+    const shown = presentRecord(record, ctx, {
+      signedIn: actor !== null,
+      admin,
+      statistics,
+      license: params.license,
+      customAttributes: admin && params.with_custom_attributes,
+    })
+    if (shown.statistics === undefined) return shown
+    const repository = git.repository(repositoryPath(project.id))
+    const tip =
+      record.default_branch === null ? undefined : await repository.ref(`refs/heads/${record.default_branch}`)
+    return {
+      ...shown,
+      statistics: { ...shown.statistics, commit_count: tip === undefined ? 0 : await repository.count(tip) },
+    }
+  },
+  returns: Project,
+})
+
+const Accepted = t.Object({ message: t.String() })
+
+export const deleteProject = operation({
+  method: 'DELETE',
+  path: '/projects/:id',
+  summary: 'Delete a project; it is gone for the next request',
+  published: true,
+  first: [signedIn],
+  gates: [project, projectOwner, unmodified('project')],
+  handle: async ({ db, project }) => {
+    await removeProject(db, project.id)
+    return new Answer(202, { message: '202 Accepted' })
+  },
+  returns: Accepted,
+  status: 202,
+})
+
+export const archiveProject = operation({
+  method: 'POST',
+  path: '/projects/:id/archive',
+  summary: 'Archive a project: it can be read and not written',
+  published: true,
+  first: [signedIn],
+  gates: [project, projectOwner],
+  handle: async (ctx) => {
+    await archive(ctx.db, ctx.project.id, true)
+    return shown(ctx)
+  },
+  returns: Project,
+})
+
+export const unarchiveProject = operation({
+  method: 'POST',
+  path: '/projects/:id/unarchive',
+  summary: 'Take a project out of the archive',
+  published: true,
+  first: [signedIn],
+  gates: [project, projectOwner],
+  handle: async (ctx) => {
+    await archive(ctx.db, ctx.project.id, false)
+    return shown(ctx)
+  },
+  returns: Project,
+})
+
+export const starProject = operation({
+  method: 'POST',
+  path: '/projects/:id/star',
+  summary: 'Star a project',
+  published: true,
+  first: [signedIn],
+  gates: [project],
+  handle: async (ctx) => ((await star(ctx.db, ctx.project.id, ctx.actor.id)) ? shown(ctx) : new Answer(304)),
+  returns: Project,
+  also: { 304: null },
+})
+
+export const unstarProject = operation({
+  method: 'POST',
+  path: '/projects/:id/unstar',
+  summary: 'Take the star from a project',
+  published: true,
+  first: [signedIn],
+  gates: [project],
+  handle: async (ctx) =>
+    (await unstar(ctx.db, ctx.project.id, ctx.actor.id)) ? shown(ctx) : new Answer(304),
+  returns: Project,
+  also: { 304: null },
+})

@@ -1,0 +1,100 @@
+import { Type as t, type Static } from 'typebox'
+import { maintainer, projectEvenArchived as project, signedIn, unmodified } from '../../access/gates.ts'
+import { isBranchName } from '../../core/commit_writing.ts'
+import { repositoryPath, type Project as Row } from '../../core/projects.ts'
+import { ROLES } from '../../core/roles.ts'
+import { pointHead } from '../../git/refs/head.ts'
+import type { Actor, Has } from '../../http/gate.ts'
+import { operation } from '../../http/operation.ts'
+import { forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
+import { Project, presentRecord } from '../../records/full_project.ts'
+import { fields, settle } from './fields.ts'
+import { TAKEN, isTaken, takenIn } from './gates.ts'
+import { findHome } from './homes.ts'
+import { recordFor } from './record_store.ts'
+import { faultsOf, visibilityFaults } from './rules.ts'
+import { takenBy, update } from './store.ts'
+
+const params = t.Object(fields, { atLeastOne: Object.keys(fields) })
+type Ctx = Has<{ actor: Actor; project: Row; params: Static<typeof params> }>
+
+/** The name, the address and who sees it are for owners to change. */
+function checkRight({ actor, project, params }: Ctx): void {
+  const { name, path, visibility } = params
+  const changes =
+    (name !== undefined && name !== project.name) ||
+    (path !== undefined && path !== project.path) ||
+    (visibility !== undefined && visibility !== project.visibility)
+  if (changes && !actor.admin && project.role < ROLES.owner) throw forbidden()
+}
+
+async function checkFaults({ db, actor, project, params }: Ctx): Promise<void> {
+  const { name, path, description, visibility } = params
+  const home = await findHome(db, actor, project.namespace_id)
+  if (home === undefined) throw notFound('Project')
+  const wider = visibility !== undefined && visibility !== project.visibility
+  const faults = {
+    ...faultsOf({ name: name?.trim(), path, description }),
+    ...(wider && visibilityFaults(home, visibility)),
+  }
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+  const taken = await takenBy(db, project.id, {
+    namespace_id: home.id,
+    name: name?.trim() ?? project.name,
+    full_path: `${home.full_path}/${path ?? project.path}`,
+  })
+  if (taken.name || taken.path)
+    throw invalid({ ...(taken.name && { name: TAKEN }), ...(taken.path && { path: TAKEN }) })
+}
+
+const noBranch = (branch: string): Problem =>
+  invalid({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
+
+/** A branch that is there; while there is none, any name will do. */
+async function checkBranch({ git, project, params }: Ctx): Promise<void> {
+  const branch = params.default_branch
+  if (branch === undefined || branch === project.default_branch) return
+  const repository = git.repository(repositoryPath(project.id))
+  if (!isBranchName(branch) || !(await repository.exists())) throw noBranch(branch)
+  const isThere = (await repository.ref(`refs/heads/${branch}`)) !== undefined
+  if (!isThere && !(await repository.isEmpty())) throw noBranch(branch)
+}
+
+export const updateProject = operation({
+  method: 'PUT',
+  path: '/projects/:id',
+  summary: 'Change a project',
+  published: true,
+  first: [signedIn],
+  params,
+  gates: [project, maintainer, unmodified('project')],
+  handle: async (ctx) => {
+    const { db, git, actor, project, params } = ctx
+    checkRight(ctx)
+    await checkFaults(ctx)
+    await checkBranch(ctx)
+    const set = settle(params)
+    const row = await update(db, project.id, {
+      name: params.name?.trim() ?? null,
+      path: params.path ?? null,
+      description: params.description === undefined ? null : (params.description ?? ''),
+      visibility: params.visibility ?? null,
+      default_branch: params.default_branch ?? null,
+      topics: set.topics ?? null,
+      repository_access_level: set.repository_access_level ?? null,
+      settings: JSON.stringify(set.settings),
+    }).catch((error: unknown) => {
+      throw isTaken(error) ? invalid(takenIn(error)) : error
+    })
+    if (row === undefined) throw notFound('Project')
+    const record = await recordFor(db, actor, project.id)
+    const branch = params.default_branch
+    if (branch !== undefined && branch !== project.default_branch) {
+      const path = repositoryPath(project.id)
+      await git.repository(path).locked(['HEAD'], () => pointHead(git.directory(path), branch))
+    }
+    return presentRecord(record, ctx, { signedIn: true, admin: actor.admin })
+  },
+  returns: Project,
+  refuses: [() => invalid({ name: TAKEN }), () => noBranch('gone')],
+})

@@ -1,0 +1,24 @@
+import { hasFeature } from '../../core/project_features.ts'
+import type { Project } from '../../core/projects.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Snippet } from '../../db/schema_planning.ts'
+import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { forbidden } from '../../http/problems.ts'
+
+/** Whoever sees the project sees its snippets, each by its own visibility, where they are switched on. */
+export const readsSnippets = allows({
+  says: 'whoever sees a project whose snippets are switched on',
+  refuses: forbidden,
+  holds: ({ actor, project }: Has<{ project: Project }>) => hasFeature(actor, project, 'snippets'),
+})
+
+export const changesSnippet: Gate<'allows', never, { project: Project; snippet: Snippet }, { actor: Actor }> =
+  {
+    kind: 'allows',
+    says: 'its author, or at least Maintainer in the project',
+    refuses: forbidden,
+    pass: ({ actor, project, snippet }) =>
+      actor !== null && (actor.admin || project.role >= ROLES.maintainer || snippet.author_id === actor.id)
+        ? { actor }
+        : undefined,
+  }

@@ -1,0 +1,236 @@
+import type { MergeRequest } from '../db/schema_planning.ts'
+import type { Instance } from '../instance.ts'
+import { findMilestone, milestoneTitle } from './issue_rows.ts'
+import * as says from './issue_sentences.ts'
+import { changeLabels } from './labelling.ts'
+import { compareBranches, keepHead } from './merge_request_moves.ts'
+import { noteCompared, noteStatus } from './merge_request_rows.ts'
+import {
+  giveParts,
+  lockMergeRequest,
+  readersOfCode,
+  writeMergeRequest,
+  type Given,
+  type MergeRequestFields,
+  type Part,
+} from './merge_request_writes.ts'
+import { repositoryPath, type Project } from './projects.ts'
+import { recordMilestone, recordState } from './resource_events.ts'
+import { writeSystemNote } from './system_notes.ts'
+import { addTodos, finishTodos } from './todos.ts'
+
+/** What a merge request is to become; what is left out stays. Null takes away. */
+export interface MergeRequestChange {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+  readonly state?: 'opened' | 'closed' | undefined
+  readonly target_branch?: string | undefined
+  readonly milestone_id?: number | null | undefined
+  readonly assignee_ids?: readonly number[] | undefined
+  readonly reviewer_ids?: readonly number[] | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+  readonly squash?: boolean | undefined
+  readonly remove_source_branch?: boolean | undefined
+  readonly discussion_locked?: boolean | undefined
+}
+
+/** Whose deed it is, and where. */
+export interface MergeRequestDeed extends Pick<Instance, 'db' | 'git'> {
+  readonly actor: { readonly id: number }
+  readonly project: Pick<Project, 'id' | 'traversal_ids'>
+  readonly now: Date
+  /** Set while a merge request is made: nothing has changed yet that people would want to be told. */
+  readonly quiet?: boolean
+}
+
+/**
+ * Changes a merge request: its row, labels and people, with the events, sentences and reminders that go with it. Call
+ * inside a transaction, having checked who may. A milestone that the project does not have counts as none, and whoever
+ * cannot read the code is given no part. What is merged stays so. Violates `merge_requests_open_key` when another open
+ * one has the same branches.
+ */
+export async function changeMergeRequest(
+  deed: MergeRequestDeed,
+  id: number,
+  to: MergeRequestChange,
+): Promise<void> {
+  const { db, actor, project } = deed
+  const before = await lockMergeRequest(db, id)
+  if (before === undefined) return
+  const after = await fieldsAfter(deed, before, to)
+  const labelled = await changeLabels(
+    db,
+    {
+      noteable_id: id,
+      user_id: actor.id,
+      project_id: project.id,
+      line: project.traversal_ids,
+      creates: true,
+    },
+    { set: to.labels, add: to.add_labels, remove: to.remove_labels },
+  )
+  const assigned = await give(deed, id, 'merge_request_assignees', to.assignee_ids)
+  const reviewed = await give(deed, id, 'merge_request_reviewers', to.reviewer_ids)
+  const differs = JSON.stringify(plain(before)) !== JSON.stringify({ ...plain(before), ...after })
+  if (differs || labelled || assigned || reviewed) await writeMergeRequest(db, id, after)
+  const reopened = before.state === 'closed' && after.state === 'opened'
+  if (before.target_branch !== after.target_branch || reopened)
+    await compareAnew(deed, { ...before, target_branch: after.target_branch })
+  if (deed.quiet !== true) await tell(deed, before, after)
+  await record(deed, before, after)
+}
+
+const plain = (row: MergeRequest): MergeRequestFields => ({
+  title: row.title,
+  description: row.description,
+  state: row.state,
+  target_branch: row.target_branch,
+  milestone_id: row.milestone_id,
+  squash: row.squash,
+  remove_source_branch: row.remove_source_branch,
+  discussion_locked: row.discussion_locked,
+  closed_at: row.closed_at?.toISOString() ?? null,
+  closed_by_id: row.closed_by_id,
+})
+
+async function fieldsAfter(
+  { db, actor, project, now }: MergeRequestDeed,
+  before: MergeRequest,
+  to: MergeRequestChange,
+): Promise<MergeRequestFields> {
+  const kept = plain(before)
+  const isOver = before.state === 'merged' || before.state === 'locked'
+  const state = isOver ? before.state : (to.state ?? before.state)
+  const milestone_id =
+    to.milestone_id === undefined
+      ? kept.milestone_id
+      : to.milestone_id === null
+        ? null
+        : ((await findMilestone(db, project, to.milestone_id))?.id ?? null)
+  return {
+    title: to.title ?? kept.title,
+    description: to.description === undefined ? kept.description : to.description,
+    state,
+    target_branch: isOver ? kept.target_branch : (to.target_branch ?? kept.target_branch),
+    milestone_id,
+    squash: to.squash ?? kept.squash,
+    remove_source_branch: to.remove_source_branch ?? kept.remove_source_branch,
+    discussion_locked: to.discussion_locked ?? kept.discussion_locked,
+    closed_at: state === before.state ? kept.closed_at : state === 'closed' ? now.toISOString() : null,
+    closed_by_id: state === before.state ? kept.closed_by_id : state === 'closed' ? actor.id : null,
+  }
+}
+
+const reviewing = (changes: readonly Given[]): string => {
+  const names = (added: boolean): string =>
+    changes
+      .filter((one) => one.added === added)
+      .map(({ username }) => `@${username}`)
+      .join(' and ')
+  const [fresh, gone] = [names(true), names(false)]
+  return [
+    ...(fresh === '' ? [] : [`requested review from ${fresh}`]),
+    ...(gone === '' ? [] : [`removed review request for ${gone}`]),
+  ].join(' and ')
+}
+
+const PARTS = {
+  merge_request_assignees: { todo: 'assigned', note: 'assignee', says: says.reassigned },
+  merge_request_reviewers: { todo: 'review_requested', note: 'reviewer', says: reviewing },
+} as const
+
+async function give(
+  deed: MergeRequestDeed,
+  id: number,
+  part: Part,
+  wanted: readonly number[] | undefined,
+): Promise<boolean> {
+  if (wanted === undefined) return false
+  const { db, actor, project } = deed
+  const changes = await giveParts(db, id, part, await readersOfCode(db, project, wanted))
+  if (changes.length === 0) return false
+  const fresh = changes.filter(({ added }) => added).map((user) => user.id)
+  await addTodos(db, fresh, {
+    noteable_id: id,
+    project_id: project.id,
+    group_id: null,
+    note_id: null,
+    author_id: actor.id,
+    action: PARTS[part].todo,
+  })
+  if (deed.quiet !== true) await note(deed, id, PARTS[part].note, PARTS[part].says(changes))
+  return true
+}
+
+/** It compares something else than before: another target, or what its branch became while it was closed. */
+async function compareAnew({ db, git }: MergeRequestDeed, request: MergeRequest): Promise<void> {
+  const repository = git.repository(repositoryPath(request.project_id))
+  const source = git.repository(repositoryPath(request.source_project_id ?? request.project_id))
+  const tip = await source.ref(`refs/heads/${request.source_branch}`)
+  const head = tip ?? request.head_sha
+  const compared =
+    head === null
+      ? undefined
+      : await compareBranches(repository, { head, target_branch: request.target_branch })
+  if (compared === undefined) return noteStatus(db, [request.id], 'broken')
+  await noteCompared(db, request.id, tip === undefined ? { ...compared, status: 'broken' } : compared)
+  await keepHead(repository, request.iid, compared.head_sha)
+}
+
+const note = (deed: MergeRequestDeed, noteableId: number, action: string, body: string): Promise<void> =>
+  writeSystemNote(deed.db, { noteable_id: noteableId, author_id: deed.actor.id, action, body })
+
+/** Writes what people read under it, one sentence for each thing that changed. */
+async function tell(deed: MergeRequestDeed, before: MergeRequest, after: MergeRequestFields): Promise<void> {
+  const told: [boolean, string, () => string | Promise<string>][] = [
+    [before.title !== after.title, 'title', () => says.retitled(before.title, after.title)],
+    [
+      (before.description ?? '') !== (after.description ?? ''),
+      'description',
+      () => 'changed the description',
+    ],
+    [
+      before.target_branch !== after.target_branch,
+      'branch',
+      () => `changed target branch from \`${before.target_branch}\` to \`${after.target_branch}\``,
+    ],
+    [
+      before.milestone_id !== after.milestone_id,
+      'milestone',
+      async () =>
+        after.milestone_id === null
+          ? says.milestoneRemoved(await milestoneTitle(deed.db, before.milestone_id ?? 0))
+          : says.milestoneSet(await milestoneTitle(deed.db, after.milestone_id)),
+    ],
+    [
+      before.discussion_locked !== after.discussion_locked,
+      after.discussion_locked ? 'locked' : 'unlocked',
+      () => says.lockedIn(after.discussion_locked, 'merge request'),
+    ],
+    [
+      before.state !== after.state,
+      after.state === 'closed' ? 'closed' : 'reopened',
+      () => (after.state === 'closed' ? 'closed' : 'reopened'),
+    ],
+  ]
+  for (const [changed, action, body] of told) if (changed) await note(deed, before.id, action, await body())
+}
+
+/** Writes down what charts and timelines are drawn from. */
+async function record(
+  { db, actor }: MergeRequestDeed,
+  before: MergeRequest,
+  after: MergeRequestFields,
+): Promise<void> {
+  const deed = { noteable_id: before.id, user_id: actor.id }
+  await recordMilestone(
+    db,
+    { ...deed, state: after.state },
+    { from: before.milestone_id, to: after.milestone_id },
+  )
+  if (before.state === after.state) return
+  await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
+  if (after.state === 'closed') await finishTodos(db, before.id, actor.id)
+}

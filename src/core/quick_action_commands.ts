@@ -1,0 +1,191 @@
+import { parseDuration, showDuration } from './durations.ts'
+import { emojiName } from './emoji.ts'
+import {
+  assign,
+  label,
+  reassign,
+  relabel,
+  removeMilestone,
+  setMilestone,
+  unassign,
+  unlabel,
+} from './quick_action_planning.ts'
+import { findAward, setSubscribed } from './quick_action_rows.ts'
+import { ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
+import { dayIn, showDay } from './quick_action_text.ts'
+import { react, unreact } from './reactions.ts'
+import { addTodos, finishTodos } from './todos.ts'
+
+// What each command does. A command that cannot do it gives no sentence, and nothing is changed by it.
+
+const thing = ({ about }: Run): string => (about.kind === 'issue' ? 'issue' : 'merge request')
+
+function turn(run: Run, to: 'closed' | 'opened'): Told {
+  const now = run.change.state ?? run.row.state
+  if (!run.may.change || now !== (to === 'closed' ? 'opened' : 'closed')) return undefined
+  run.change.state = to
+  run.changes['state_event'] = to === 'closed' ? 'close' : 'reopen'
+  return `${to === 'closed' ? 'Closed' : 'Reopened'} this ${thing(run)}.`
+}
+
+function due(run: Run, argument: string): Told {
+  const day = dayIn(argument, run.now)
+  if (day === undefined) return undefined
+  run.change.due_date = day
+  run.changes['due_date'] = day
+  return `Set the due date to ${showDay(day)}.`
+}
+function removeDue(run: Run): Told {
+  const now = run.change.due_date ?? ('due_date' in run.row ? run.row.due_date : null)
+  if (now === null) return undefined
+  run.change.due_date = null
+  run.changes['due_date'] = null
+  return 'Removed the due date.'
+}
+
+function estimate(run: Run, argument: string): Told {
+  const seconds = parseDuration(argument)
+  if (seconds === undefined || seconds <= 0) return undefined
+  run.times.estimate = seconds
+  run.changes['time_estimate'] = seconds
+  return `Set time estimate to ${showDuration(seconds)}.`
+}
+function removeEstimate(run: Run): Told {
+  if (run.times.estimate === 0) return undefined
+  run.times.estimate = 0
+  run.changes['time_estimate'] = 0
+  return 'Removed time estimate.'
+}
+const MOST_TIME = 2 ** 31 - 1
+function spend(run: Run, argument: string): Told {
+  const [text = '', day] = argument.split(/\s+(?=\d{4}-\d\d-\d\d$)/)
+  const seconds = parseDuration(text)
+  const total = run.times.spent + (seconds ?? 0)
+  if (seconds === undefined || seconds === 0 || total < 0 || total > MOST_TIME) return undefined
+  run.times.spent = total
+  run.changes['spend_time'] = {
+    duration: seconds,
+    user_id: run.actor.id,
+    ...(day !== undefined && { spent_at: day }),
+  }
+  return `${seconds > 0 ? 'Added' : 'Subtracted'} ${showDuration(Math.abs(seconds))} spent time.`
+}
+function forgetTime(run: Run): Told {
+  if (run.times.spent === 0) return undefined
+  run.times.spent = 0
+  run.changes['spend_time'] = { duration: 'reset', user_id: run.actor.id }
+  return 'Removed spent time.'
+}
+
+function hide(run: Run): Told {
+  if (run.change.confidential ?? run.about.confidential) return undefined
+  run.change.confidential = true
+  run.changes['confidential'] = true
+  return 'Made this issue confidential.'
+}
+function retitle(run: Run, argument: string): Told {
+  if (!run.may.change || argument === '' || Array.from(argument.slice(0, 1_000)).length > 255)
+    return undefined
+  run.change.title = argument
+  run.changes['title'] = argument
+  return `Changed the title to "${argument}".`
+}
+function lock(run: Run, locked: boolean): Told {
+  if ((run.change.discussion_locked ?? run.row.discussion_locked) === locked) return undefined
+  run.change.discussion_locked = locked
+  run.changes['discussion_locked'] = locked
+  return locked ? 'Locked the discussion.' : 'Unlocked the discussion.'
+}
+function weigh(run: Run, argument: string): Told {
+  const weight = /^\d{1,9}$/.test(argument) ? Number(argument) : undefined
+  if (weight === undefined) return undefined
+  run.change.weight = weight
+  run.changes['weight'] = weight
+  return `Set weight to ${weight}.`
+}
+function clearWeight(run: Run): Told {
+  const now = run.change.weight ?? ('weight' in run.row ? run.row.weight : null)
+  if (now === null) return undefined
+  run.change.weight = null
+  run.changes['weight'] = null
+  return 'Removed weight.'
+}
+
+async function award(run: Run, argument: string): Promise<Told> {
+  const { db, actor, about } = run
+  const name = emojiName(argument.replaceAll(/^:|:$/g, ''))
+  if (name === undefined) return undefined
+  const before = await findAward(db, { noteable_id: about.id, user_id: actor.id, name })
+  if (before === undefined) await react(db, { noteable: about }, name, actor.id)
+  else await unreact(db, { noteable: about }, before)
+  run.changes['emoji_award'] = name
+  return `Toggled :${name}: emoji award.`
+}
+async function subscribe(run: Run, subscribed: boolean): Promise<Told> {
+  await setSubscribed(run.db, { noteable_id: run.about.id, user_id: run.actor.id, subscribed })
+  run.changes['subscription_event'] = subscribed ? 'subscribe' : 'unsubscribe'
+  return subscribed ? 'Subscribed to notifications.' : 'Unsubscribed from notifications.'
+}
+async function remember(run: Run): Promise<Told> {
+  const { id: noteable_id, project_id, group_id } = run.about
+  const { id: author_id } = run.actor
+  const place = { noteable_id, project_id, group_id, note_id: null, author_id }
+  if ((await addTodos(run.db, [author_id], { ...place, action: 'marked' })).length === 0) return undefined
+  run.changes['todo_event'] = 'add'
+  return 'Added a to-do item.'
+}
+async function done(run: Run): Promise<Told> {
+  if ((await finishTodos(run.db, run.about.id, run.actor.id)) === 0) return undefined
+  run.changes['todo_event'] = 'done'
+  return 'Marked to-do item as done.'
+}
+
+/** Signs that go into the text, and are no deed. */
+const SIGNS: Readonly<Record<string, string>> = { shrug: '¯\\_(ツ)_/¯', tableflip: '(╯°□°)╯︵ ┻━┻' }
+const sign =
+  (name: 'shrug' | 'tableflip'): Act =>
+  (run, argument) => {
+    run.suffix = [run.suffix, argument, SIGNS[name]].filter(Boolean).join(' ')
+    return ''
+  }
+
+/** Every command, by its name. */
+export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  ['close', (run) => turn(run, 'closed')],
+  ['reopen', (run) => turn(run, 'opened')],
+  ['label', planned(label)],
+  ['labels', planned(label)],
+  ['unlabel', planned(unlabel)],
+  ['remove_label', planned(unlabel)],
+  ['relabel', planned(relabel)],
+  ['milestone', planned(setMilestone)],
+  ['remove_milestone', planned(removeMilestone)],
+  ['assign', planned(assign)],
+  ['unassign', planned(unassign)],
+  ['remove_assignee', planned(unassign)],
+  ['reassign', planned(reassign)],
+  ['due', planned(ofIssues(due))],
+  ['due_date', planned(ofIssues(due))],
+  ['remove_due_date', planned(ofIssues(removeDue))],
+  ['estimate', planned(estimate)],
+  ['estimate_time', planned(estimate)],
+  ['remove_estimate', planned(removeEstimate)],
+  ['remove_time_estimate', planned(removeEstimate)],
+  ['spend', planned(spend)],
+  ['spend_time', planned(spend)],
+  ['remove_time_spent', planned(forgetTime)],
+  ['confidential', planned(ofIssues(hide))],
+  ['title', retitle],
+  ['award', award],
+  ['react', award],
+  ['lock', planned((run) => lock(run, true))],
+  ['unlock', planned((run) => lock(run, false))],
+  ['weight', planned(ofIssues(weigh))],
+  ['clear_weight', planned(ofIssues(clearWeight))],
+  ['subscribe', (run) => subscribe(run, true)],
+  ['unsubscribe', (run) => subscribe(run, false)],
+  ['todo', remember],
+  ['done', done],
+  ['shrug', sign('shrug')],
+  ['tableflip', sign('tableflip')],
+])

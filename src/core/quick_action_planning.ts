@@ -1,0 +1,112 @@
+import { milestoneTitle } from './issue_rows.ts'
+import { findLabels } from './labelling.ts'
+import { assigneesNow, findMilestoneNamed, findUsers } from './quick_action_rows.ts'
+import type { Run, Told } from './quick_action_run.ts'
+import { namesIn, titlesIn } from './quick_action_text.ts'
+
+// Commands that say what a record is part of and whose it is.
+
+const marked = (titles: readonly string[]): string =>
+  titles.map((title) => (/^[\w-]+$/.test(title) ? `~${title}` : `~"${title}"`)).join(' ')
+const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`)
+
+/** The labels there are among those named. */
+async function known(run: Run, argument: string): Promise<Map<string, number>> {
+  const { id: project_id, traversal_ids: line } = run.project
+  return findLabels(run.db, { project_id, line }, titlesIn(argument))
+}
+
+export async function label(run: Run, argument: string): Promise<Told> {
+  const found = await known(run, argument)
+  if (found.size === 0) return undefined
+  const titles = [...found.keys()]
+  run.change.add_labels = [...(run.change.add_labels ?? []), ...titles]
+  run.changes['add_label_ids'] = [...found.values()]
+  return `Added ${marked(titles)} ${plural(titles.length, 'label')}.`
+}
+export async function unlabel(run: Run, argument: string): Promise<Told> {
+  if (argument === '') {
+    run.change.labels = []
+    run.changes['label_ids'] = []
+    return 'Removed all labels.'
+  }
+  const found = await known(run, argument)
+  if (found.size === 0) return undefined
+  const titles = [...found.keys()]
+  run.change.remove_labels = [...(run.change.remove_labels ?? []), ...titles]
+  run.changes['remove_label_ids'] = [...found.values()]
+  return `Removed ${marked(titles)} ${plural(titles.length, 'label')}.`
+}
+export async function relabel(run: Run, argument: string): Promise<Told> {
+  const found = await known(run, argument)
+  if (found.size === 0) return undefined
+  const titles = [...found.keys()]
+  run.change.labels = titles
+  run.changes['label_ids'] = [...found.values()]
+  return `Replaced all labels with ${marked(titles)} ${plural(titles.length, 'label')}.`
+}
+
+export async function setMilestone(run: Run, argument: string): Promise<Told> {
+  const title = argument.replace(/^%/, '').replace(/^"(.*)"$/s, '$1')
+  const found =
+    title === '' || title.length > 255 ? undefined : await findMilestoneNamed(run.db, run.project, title)
+  if (found === undefined) return undefined
+  run.change.milestone_id = found.id
+  run.changes['milestone_id'] = found.id
+  return `Set the milestone to %"${found.title}".`
+}
+export async function removeMilestone(run: Run): Promise<Told> {
+  const { milestone_id } = run.row
+  if (milestone_id === null) return undefined
+  run.change.milestone_id = null
+  run.changes['milestone_id'] = null
+  return `Removed %"${await milestoneTitle(run.db, milestone_id)}" milestone.`
+}
+
+const people = (found: readonly { readonly username: string }[]): string =>
+  found.map(({ username }) => `@${username}`).join(' ')
+
+const usersIn = (run: Run, argument: string): ReturnType<typeof findUsers> =>
+  findUsers(
+    run.db,
+    namesIn(argument).map((name) => (name === 'me' ? run.actor.username.toLowerCase() : name)),
+  )
+
+async function giveTo(run: Run, ids: readonly number[]): Promise<void> {
+  run.change.assignee_ids = ids
+  run.changes['assignee_ids'] = ids
+}
+const takers = async (run: Run): Promise<readonly number[]> =>
+  run.change.assignee_ids ?? (await assigneesNow(run.db, run.about.kind, run.about.id)).map(({ id }) => id)
+
+export async function assign(run: Run, argument: string): Promise<Told> {
+  const found = await usersIn(run, argument)
+  if (found.length === 0) return undefined
+  await giveTo(run, [...new Set([...(await takers(run)), ...found.map(({ id }) => id)])])
+  return `Assigned ${people(found)}.`
+}
+export async function unassign(run: Run, argument: string): Promise<Told> {
+  const now = await takers(run)
+  if (now.length === 0) return undefined
+  if (argument === '') {
+    const gone = await assigneesNow(run.db, run.about.kind, run.about.id)
+    await giveTo(run, [])
+    return `Removed ${plural(gone.length, 'assignee')} ${people(gone)}.`
+  }
+  const found = (await usersIn(run, argument)).filter(({ id }) => now.includes(id))
+  if (found.length === 0) return undefined
+  await giveTo(
+    run,
+    now.filter((id) => !found.some((one) => one.id === id)),
+  )
+  return `Removed ${plural(found.length, 'assignee')} ${people(found)}.`
+}
+export async function reassign(run: Run, argument: string): Promise<Told> {
+  const found = await usersIn(run, argument)
+  if (found.length === 0) return undefined
+  await giveTo(
+    run,
+    found.map(({ id }) => id),
+  )
+  return `Changed ${plural(found.length, 'assignee')} to ${people(found)}.`
+}

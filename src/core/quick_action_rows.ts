@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import type { Issue, MergeRequest } from '../db/schema_planning.ts'
+import { statement, statements, type Slots } from '../db/statement.ts'
+
+// The rows that commands in a text look up and change beside the record itself.
+
+export type Commanded = 'issue' | 'merge_request'
+const TABLES = { issue: 'issues', merge_request: 'merge_requests' } as const
+const ASSIGNEES = {
+  issue: ['issue_assignees', 'issue_id'],
+  merge_request: ['merge_request_assignees', 'merge_request_id'],
+} as const
+
+const byName = statement(
+  (p: Slots<{ names: readonly string[] }>) => sql<{ id: number; username: string }>`
+    select id, username from users
+     where lower(username) = any(${p.names}::text[]) and state = 'active' order by id`,
+)
+export const findUsers = (db: Db, names: readonly string[]): Promise<{ id: number; username: string }[]> =>
+  names.length === 0 ? Promise.resolve([]) : db.rows(byName, { names })
+
+const milestone = statement(
+  (p: Slots<{ title: string; project_id: number; line: readonly number[] }>) => sql<{
+    id: number
+    title: string
+  }>`
+    select id, title from milestones
+     where title = ${p.title} and state = 'active'
+       and (project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))
+     order by project_id is null, id limit 1`,
+)
+/** An open milestone of that title, of the project or of a group above it. */
+export const findMilestoneNamed = (
+  db: Db,
+  project: { readonly id: number; readonly traversal_ids: readonly number[] },
+  title: string,
+): Promise<{ id: number; title: string } | undefined> =>
+  db.one(milestone, { title, project_id: project.id, line: project.traversal_ids })
+
+const assignees = statements<{ kind: Commanded }, { id: number }, { id: number; username: string }>(
+  (p, { kind }) => {
+    const [table, column] = ASSIGNEES[kind]
+    return sql`select u.id, u.username from ${sql.table(table)} a join users u on u.id = a.user_id
+                where a.${sql.ref(column)} = ${p.id} order by u.id`
+  },
+)
+export const assigneesNow = (
+  db: Db,
+  kind: Commanded,
+  id: number,
+): Promise<{ id: number; username: string }[]> => db.rows(assignees({ kind }), { id })
+
+const row = statements<{ kind: Commanded }, { id: number }, Issue | MergeRequest>(
+  (p, { kind }) => sql`select * from ${sql.table(TABLES[kind])} where id = ${p.id} for update`,
+)
+/** The record as it is; others who would change it wait. */
+export const holdRecord = (db: Db, kind: Commanded, id: number): Promise<Issue | MergeRequest | undefined> =>
+  db.one(row({ kind }), { id })
+
+interface Times {
+  readonly id: number
+  readonly estimate: number
+  readonly spent: number
+}
+const times = statements<{ kind: Commanded }, Times, unknown>(
+  (p, { kind }) => sql`
+    update ${sql.table(TABLES[kind])}
+       set time_estimate = ${p.estimate}, total_time_spent = ${p.spent}, updated_at = now()
+     where id = ${p.id}`,
+)
+export const setTimes = (db: Db, kind: Commanded, values: Times): Promise<number> =>
+  db.run(times({ kind }), values)
+
+const subscribe = statement(
+  (p: Slots<{ noteable_id: number; user_id: number; subscribed: boolean }>) => sql`
+    insert into noteable_subscriptions (noteable_id, user_id, subscribed)
+    values (${p.noteable_id}, ${p.user_id}, ${p.subscribed})
+    on conflict (noteable_id, user_id) do update set subscribed = excluded.subscribed`,
+)
+export const setSubscribed = (
+  db: Db,
+  values: { readonly noteable_id: number; readonly user_id: number; readonly subscribed: boolean },
+): Promise<number> => db.run(subscribe, values)
+
+const awarded = statement(
+  (p: Slots<{ noteable_id: number; user_id: number; name: string }>) => sql<{ id: number }>`
+    select id from award_emoji
+     where noteable_id = ${p.noteable_id} and user_id = ${p.user_id} and name = ${p.name}`,
+)
+/** The id of the user's reaction of that name. */
+export const findAward = async (
+  db: Db,
+  values: { readonly noteable_id: number; readonly user_id: number; readonly name: string },
+): Promise<number | undefined> => (await db.one(awarded, values))?.id

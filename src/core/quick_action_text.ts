@@ -1,0 +1,84 @@
+// Commands in a text: lines that begin with a slash and a word, outside of code and quotes.
+
+export interface Command {
+  readonly name: string
+  readonly argument: string
+}
+export interface Parsed {
+  /** What is left when the commands are taken out. */
+  readonly text: string
+  readonly commands: readonly Command[]
+  /** Set when every line looks like a command, whether it is one or not. */
+  readonly onlyCommands: boolean
+}
+
+// The dot stands for every sign, so that nothing is tried twice.
+const LINE = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/s
+/** What stands between two of these is not obeyed. */
+const FENCE = /^(`{3,}|~{3,}|>>>)/
+
+/** Each line is looked at once, so that a text of any kind costs what its length costs. */
+export function parseCommands(text: string, known: ReadonlySet<string>): Parsed {
+  const kept: string[] = []
+  const commands: Command[] = []
+  let fence: string | undefined
+  let onlyCommands = true
+  for (const line of text.split(/\r?\n/)) {
+    const mark = FENCE.exec(line)?.[1]
+    if (mark !== undefined && (fence === undefined || line.trimEnd() === fence))
+      fence = fence === undefined ? mark : undefined
+    const [, name, argument = ''] = (fence === undefined && LINE.exec(line)) || []
+    if (name === undefined && line.trim() !== '') onlyCommands = false
+    if (name !== undefined && known.has(name)) commands.push({ name, argument: argument.trim() })
+    else kept.push(line)
+  }
+  if (commands.length === 0) return { text, commands, onlyCommands: onlyCommands && text.trim() !== '' }
+  return { text: kept.join('\n').trim(), commands, onlyCommands }
+}
+
+const WORD = /~?"([^"]{1,255})"|~?([^\s,]{1,255})/g
+
+/** The titles in `~bug ~"in review" later`, each once, no more than a hundred. */
+export function titlesIn(argument: string): string[] {
+  const titles = new Set<string>()
+  for (const [, quoted, plain] of argument.slice(0, LONGEST).matchAll(WORD)) {
+    titles.add(quoted ?? plain ?? '')
+    if (titles.size === MOST) break
+  }
+  titles.delete('')
+  return [...titles]
+}
+const LONGEST = 30_000
+const MOST = 100
+
+/** The user names in `@ada @grace`; `me` stands for who says it. */
+export const namesIn = (argument: string): string[] =>
+  [...new Set([...argument.slice(0, LONGEST).matchAll(/@?([\w.-]{1,255})/g)].map(([, name = '']) => name))]
+    .map((name) => name.toLowerCase())
+    .slice(0, MOST)
+
+const DAY = 86_400_000
+const LENGTHS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 }
+
+/** `2026-12-31`, `today`, `tomorrow`, `in 2 weeks` or `December 31 2026`, as a date; undefined for no day. */
+export function dayIn(argument: string, now: Date): string | undefined {
+  const text = argument.trim().toLowerCase()
+  const at = (time: number): string | undefined =>
+    Number.isNaN(new Date(time).getTime()) ? undefined : new Date(time).toISOString().slice(0, 10)
+  if (text.length > 40) return undefined
+  if (text === 'today') return at(now.getTime())
+  if (text === 'tomorrow') return at(now.getTime() + DAY)
+  const [, count, unit = ''] = /^in (\d{1,4}) (day|week|month)s?$/.exec(text) ?? []
+  if (count !== undefined) return at(now.getTime() + Number(count) * (LENGTHS[unit] ?? 1) * DAY)
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) {
+    const day = at(Date.parse(`${text}T00:00:00Z`))
+    return day === text ? day : undefined
+  }
+  return /^[a-z]{3,9} \d{1,2},? \d{4}$/.test(text) ? at(Date.parse(`${text} UTC`)) : undefined
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Dec 31, 2026`. */
+export const showDay = (day: string): string =>
+  `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}, ${day.slice(0, 4)}`

@@ -1,0 +1,98 @@
+import { Type as t, type Static } from 'typebox'
+import type { Label } from '../db/schema.ts'
+import { nullable } from '../http/schema.ts'
+import { cleanTitle, hexColor, renderLine, textColor, titleFaults } from '../core/label_rules.ts'
+import { conflict, invalid, refused, type Problem } from '../http/problems.ts'
+
+const fields = {
+  id: t.Integer(),
+  name: t.String(),
+  color: t.String({ description: '`#` and six hex digits' }),
+  text_color: t.String(),
+  description: nullable(t.String()),
+  description_html: nullable(t.String()),
+  open_issues_count: t.Integer(),
+  closed_issues_count: t.Integer(),
+  open_merge_requests_count: t.Integer(),
+  subscribed: t.Boolean(),
+}
+export const GroupLabel = t.Object(fields)
+
+/** A label that a project has: its own, or one of the groups above. Lists count only when asked to. */
+export const ProjectLabel = t.Object({
+  ...fields,
+  ...t.Partial(
+    t.Object({
+      open_issues_count: t.Integer(),
+      closed_issues_count: t.Integer(),
+      open_merge_requests_count: t.Integer(),
+    }),
+  ).properties,
+  priority: nullable(t.Integer()),
+  is_project_label: t.Boolean(),
+})
+
+/** A label as one caller sees it: the counts are of what that caller may see. */
+export type LabelForCaller = Label & {
+  readonly open_issues_count: number
+  readonly closed_issues_count: number
+  readonly open_merge_requests_count: number
+  readonly subscribed: boolean
+}
+
+export const present = (row: LabelForCaller): Static<typeof GroupLabel> => ({
+  id: row.id,
+  name: row.title,
+  color: row.color,
+  text_color: textColor(row.color),
+  description: row.description,
+  description_html: row.description === null ? null : renderLine(row.description),
+  open_issues_count: row.open_issues_count,
+  closed_issues_count: row.closed_issues_count,
+  open_merge_requests_count: row.open_merge_requests_count,
+  subscribed: row.subscribed,
+})
+
+/** A label in one project, as one caller sees it; the counts are null where nobody asked for them. */
+export type LabelInProject = Omit<LabelForCaller, `${string}_count`> & {
+  readonly [Name in Extract<keyof LabelForCaller, `${string}_count`>]: number | null
+} & { readonly priority: number | null }
+
+export function presentInProject(row: LabelInProject): Static<typeof ProjectLabel> {
+  const { open_issues_count, closed_issues_count, open_merge_requests_count } = row
+  const counts = {
+    ...(open_issues_count !== null && { open_issues_count }),
+    ...(closed_issues_count !== null && { closed_issues_count }),
+    ...(open_merge_requests_count !== null && { open_merge_requests_count }),
+  }
+  const { id, name, color, text_color, description, description_html, subscribed } = present({
+    ...row,
+    open_issues_count: 0,
+    closed_issues_count: 0,
+    open_merge_requests_count: 0,
+  })
+  const shown = { id, name, description, description_html, text_color, color, ...counts, subscribed }
+  return { ...shown, priority: row.priority, is_project_label: row.project_id !== null }
+}
+
+/** It is shown as HTML in every list, so its length is a cost to all who read. */
+export const labelDescription = t.Optional(nullable(t.String({ maxLength: 10_000 })))
+
+export const labelExists = (): Problem => conflict('Label already exists')
+export const labelLocked = (): Problem => refused('Label is locked and was not removed')
+export const titleTaken = (): Problem => invalid({ title: ['has already been taken'] })
+const BAD_COLOR = 'must be a valid color code'
+export const badLabel = (): Problem => invalid({ title: ['is invalid'], color: [BAD_COLOR] })
+
+/** Title and colour as they are kept. Throws the published refusal for what no label can have. */
+export function checkLabel(given: { title: string; color: string }): { title: string; color: string } {
+  const title = cleanTitle(given.title)
+  const color = hexColor(given.color)
+  const faults = titleFaults(title)
+  if (faults.length > 0 || color === undefined)
+    throw invalid({
+      ...(faults.length > 0 && { title: faults }),
+      ...(color === undefined && { color: [BAD_COLOR] }),
+    })
+  return { title, color }
+}
