@@ -54,6 +54,18 @@ const records = (project: number, count: number): string => `
   drop table fresh;
   set session_replication_role = origin;`
 
+/** Indexes are built after the rows are there: a tenth of the time. */
+const loaded = (load: string): string => `
+  set maintenance_work_mem = '256MB';
+  create temporary table built as
+    select indexdef, schemaname || '.' || indexname as name from pg_indexes
+     where tablename in ('issues', 'label_links', 'issue_assignees')
+       and indexname not in (select conname from pg_constraint);
+  do $do$ declare one text; begin for one in select name from built loop execute 'drop index ' || one; end loop; end $do$;
+  ${load}
+  do $do$ declare one text; begin for one in select indexdef from built loop execute one; end loop; end $do$;
+  drop table built;`
+
 async function fill(): Promise<{ readonly planner: string; readonly guest: string; readonly place: number }> {
   const { db, vault } = opened.instance
   const tokens: string[] = []
@@ -89,7 +101,7 @@ async function fill(): Promise<{ readonly planner: string; readonly guest: strin
     [2, MANY],
   ] as const) {
     const began = performance.now()
-    await client.query({ text: records(project, count), query_timeout: 3_600_000 } as never)
+    await client.query({ text: loaded(records(project, count)), query_timeout: 3_600_000 } as never)
     console.log(`${count} issues in ${Math.round((performance.now() - began) / 1000)} s`)
   }
   await client.query({ text: 'vacuum analyze', query_timeout: 3_600_000 } as never)

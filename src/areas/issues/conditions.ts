@@ -72,9 +72,9 @@ export const CONDITIONS = {
   unassigned: () => sql`not ${assigned}`,
   label: (p) =>
     sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
-  more_labels: (p) => sql`(
-    select count(*) from label_links k
-     where k.noteable_id = i.id and k.label_id = any(${p.more_labels}::bigint[])) = cardinality(${p.more_labels}::bigint[])`,
+  more_labels: (p) => sql`not exists (
+    select from unnest(${p.more_labels}::bigint[]) wanted (id)
+     where not exists (select from label_links k where k.label_id = wanted.id and k.noteable_id = i.id))`,
   // Each title must be borne by a label on the issue.
   labels: (p) => sql`not exists (
     select from unnest(${p.labels}::text[]) wanted (title)

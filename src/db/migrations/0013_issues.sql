@@ -71,10 +71,11 @@ create index issues_project_state_created_at on issues (project_id, state, creat
   include (confidential, author_id);
 create index issues_created_at on issues (created_at, id);
 drop index issues_author;
-create index issues_project_author on issues (project_id, author_id, created_at, id);
+create index issues_project_author on issues (project_id, author_id, created_at, id) include (state, confidential);
 create index issues_author on issues (author_id, created_at, id);
 drop index issues_milestone;
-create index issues_milestone on issues (milestone_id, project_id, created_at, id) where milestone_id is not null;
+create index issues_milestone on issues (milestone_id, project_id, created_at, id)
+  include (state, confidential, author_id) where milestone_id is not null;
 create index issues_project_due_date on issues (project_id, due_date, id);
 create index issues_project_due_date_last on issues (project_id, due_date desc nulls last, id desc);
 create index issues_project_weight on issues (project_id, weight, id);
