@@ -83,7 +83,7 @@ const LINKS = {
       from issue_assignees a where a.user_id = ${p.assignee}`,
 }
 const LINKED: readonly ConditionName[] = [
-  ...(['state', 'confidential', 'created_after', 'created_before', 'more_labels'] as const),
+  ...(['state', 'confidential', 'created_after', 'created_before', 'second_label', 'more_labels'] as const),
 ]
 
 /** Where the issues of a project can be taken from links, and in their order, they are. */
@@ -160,7 +160,9 @@ const NONE: FilterValues = {
   author: 0,
   assignee: 0,
   label: 0,
+  second_label: 0,
   more_labels: [],
+  titled: '',
   labels: [],
   milestone: 0,
   milestones: [],

@@ -108,6 +108,7 @@ create index label_links_issues on label_links (label_id, issue_project_id, issu
 drop index issue_assignees_user;
 create index issue_assignees_issues on issue_assignees (user_id, issue_project_id, issue_created_at, issue_id)
   include (issue_state, issue_confidential);
+create index labels_title on labels (title);
 create function know_labelled_issue() returns trigger language plpgsql as $$
 begin
   select project_id, created_at, state, confidential
