@@ -12,7 +12,7 @@ import * as users from '../src/core/users.ts'
 import { openInstance } from '../src/open.ts'
 
 // Each page of a list of issues in a project of 1,000 beside the same page in one of a million:
-// `node --import tsx bench/many_issues.ts [issues] [rounds]`.
+// `node --import tsx bench/many_issues.ts [issues] [rounds] [page]`.
 
 const MANY = Number(process.argv[2] ?? 1_000_000)
 const ROUNDS = Number(process.argv[3] ?? 15)
@@ -110,6 +110,7 @@ async function fill(): Promise<{ readonly planner: string; readonly guest: strin
   return { planner, guest, place }
 }
 
+const ONLY = process.argv[4]
 const PAGES = [
   '',
   'page=50',
@@ -143,7 +144,7 @@ const PAGES = [
   'iids[]=5&iids[]=77',
   'created_after=2020-01-01',
   'weight=3',
-]
+].filter((page) => ONLY === undefined || page === ONLY)
 
 async function time(path: string, token: string): Promise<number> {
   const times: number[] = []
