@@ -1,3 +1,4 @@
+import { borrowCommit } from '../git/borrowing.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import { closeIssues, closedBy } from './closing.ts'
@@ -74,12 +75,11 @@ async function tipsOf(
 
 /** Its source branch moved, or went. */
 async function followSource({ db, git, actor }: Tools, request: OpenRequest): Promise<void> {
-  const { id, iid, project_id, source_project_id, source_branch } = request
+  const { id, iid, project_id } = request
   const target = git.repository(repositoryPath(project_id))
-  const source = git.repository(repositoryPath(source_project_id ?? project_id))
   // One at a time: what is written down last is what was looked at last.
   await target.locked([`merge request ${id}`], async () => {
-    const head = await source.ref(HEADS + source_branch)
+    const head = await headOf(git, request)
     if (head === undefined) return noteStatus(db, [id], 'broken')
     const compared = await compareBranches(target, { head, target_branch: request.target_branch })
     await keepHead(target, iid, head)
@@ -90,6 +90,24 @@ async function followSource({ db, git, actor }: Tools, request: OpenRequest): Pr
     if (body !== undefined)
       await writeSystemNote(db, { noteable_id: id, author_id: actor?.id ?? null, action: 'commit', body })
   })
+}
+
+interface Ends {
+  readonly project_id: number
+  /** Null once the fork that it came from is gone. */
+  readonly source_project_id: number | null
+  readonly source_branch: string
+}
+
+/** What its source branch holds, brought to where it is compared; undefined when the branch is gone. */
+export async function headOf(git: Instance['git'], ends: Ends): Promise<string | undefined> {
+  const { project_id, source_project_id, source_branch } = ends
+  if (source_project_id === null) return undefined
+  const [from, to] = [repositoryPath(source_project_id), repositoryPath(project_id)]
+  const head = await git.repository(from).ref(HEADS + source_branch)
+  if (head !== undefined && from !== to && (await git.repository(to).commit(head)) === undefined)
+    await borrowCommit(git, head, { from, to })
+  return head
 }
 
 /** What a merge request of these compares; undefined without a target branch. */

@@ -35,11 +35,11 @@ import {
   newestVersion,
   type Version,
 } from './content_store.ts'
-import { mayMergeIt, readsMergeRequests, repositories } from './gates.ts'
+import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { showMergeRequest } from './store.ts'
 
-const gates = [project, anyone, mergeRequest, repositories] as const
+const gates = [project, anyone, mergeRequest, comparedIn] as const
 type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
 
 /** What is in the source branch and not in the target, the newest first. */

@@ -1,23 +1,25 @@
 import { Type as t, type Static } from 'typebox'
-import { developer, project, projectOwner, signedIn } from '../../access/gates.ts'
+import { developer, mayReadCode, project, projectOwner, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_request_changes.ts'
-import { compareBranches, followBranches, headRef, keepHead } from '../../core/merge_request_moves.ts'
+import { compareBranches, followBranches, headOf, headRef, keepHead } from '../../core/merge_request_moves.ts'
 import { noteCompared } from '../../core/merge_request_rows.ts'
 import { findTwin, insertMergeRequest, type NewMergeRequest } from '../../core/merge_request_writes.ts'
+import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
+import { ROLES, canSee } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { Problem, invalid, unprocessable } from '../../http/problems.ts'
+import { Problem, forbidden, invalid, notFound, unprocessable } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request.ts'
-import { changesIt, manages, mayMergeIt, readsMergeRequests } from './gates.ts'
+import { changesIt, isFork, manages, mayMergeIt, readsMergeRequests } from './gates.ts'
 import { titleFaults } from './rules.ts'
-import { removeMergeRequest, showMergeRequest } from './store.ts'
+import { findProject, removeMergeRequest, showMergeRequest } from './store.ts'
 
 const HEADS = 'refs/heads/'
 const description = t.Optional(nullable(t.String({ maxLength: 1_000_000 })))
@@ -86,6 +88,18 @@ async function answerWith(ctx: Here, db: Db, mergeRequest: Row): Promise<Static<
   return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt({ ...ctx, mergeRequest: row }) })
 }
 
+/** Where the branch is to be merged: here, or what this project was forked from or into. */
+async function targetOf({ db, actor, project }: Here, id: number | undefined): Promise<Project> {
+  if (id === undefined || id === project.id) return project
+  const found = await findProject(db, id, actor.id)
+  if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest))
+    throw notFound('Project')
+  if (!mayReadCode(actor, found) || !hasFeature(actor, found, 'merge_requests') || found.archived)
+    throw forbidden()
+  if (!isFork(project, found)) throw noFork()
+  return found
+}
+
 export const createMergeRequest = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests',
@@ -100,33 +114,32 @@ export const createMergeRequest = operation({
   }),
   gates: [project, signedIn, readsMergeRequests, developer],
   handle: async (ctx) => {
-    const { db, git, project, actor, params, now } = ctx
+    const { db, git, actor, params, now } = ctx
     const { source_branch, target_branch } = params
     checkTitle(params.title)
-    if (params.target_project_id !== undefined && params.target_project_id !== project.id) throw noFork()
-    if (source_branch === target_branch) throw sameBranch()
+    const project = await targetOf(ctx, params.target_project_id)
+    if (project.id === ctx.project.id && source_branch === target_branch) throw sameBranch()
     const repository = git.repository(repositoryPath(project.id))
-    const head = await repository.ref(HEADS + source_branch)
+    const ends = { project_id: project.id, source_project_id: ctx.project.id, source_branch, target_branch }
+    const head = await headOf(git, ends)
     if (head === undefined) throw noSuchBranch('Source', source_branch)
     const compared = await compareBranches(repository, { head, target_branch })
     if (compared === undefined) throw noSuchBranch('Target', target_branch)
     const values = {
-      project_id: project.id,
+      ...ends,
       author_id: actor.id,
       title: params.title.trim(),
       description: params.description ?? null,
-      source_project_id: project.id,
-      source_branch,
-      target_branch,
       squash: params.squash ?? false,
       remove_source_branch: params.remove_source_branch ?? false,
     }
+    const change = manages(actor, project) ? managed(params) : {}
     const made = await db
       .transaction(async (tx) => {
         const iid = await nextInProject(tx, project.id, 'merge_requests')
         const row = await insertMergeRequest(tx, { ...values, iid })
         await noteCompared(tx, row.id, compared)
-        await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, managed(params))
+        await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, change)
         await keepHead(repository, iid, head)
         return row
       })
@@ -134,14 +147,16 @@ export const createMergeRequest = operation({
         throw await twinOf(db, error, { ...values, iid: 0 })
       })
     // A branch that moved meanwhile moved unheard.
-    await followBranches(ctx, project, [source_branch])
-    return answerWith(ctx, db, made)
+    await followBranches(ctx, ctx.project, [source_branch])
+    return answerWith(Object.assign(ctx, { project }), db, made)
   },
   returns: MergeRequestDetail,
   refuses: [
     sameBranch,
     () => noSuchBranch('Source', 'topic'),
     noFork,
+    () => notFound('Project'),
+    () => forbidden(),
     () => anotherOne(1),
     () => invalid({ title: ["can't be blank"] }),
   ],
