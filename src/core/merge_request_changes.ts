@@ -3,7 +3,7 @@ import type { Instance } from '../instance.ts'
 import { findMilestone, milestoneTitle } from './issue_rows.ts'
 import * as says from './issue_sentences.ts'
 import { changeLabels } from './labelling.ts'
-import { compareBranches, headOf, keepHead } from './merge_request_moves.ts'
+import { compareBranches, headOf, keepHead } from './comparing.ts'
 import { noteCompared, noteStatus } from './merge_request_rows.ts'
 import {
   giveParts,

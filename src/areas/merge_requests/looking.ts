@@ -1,4 +1,4 @@
-import { compareBranches, headOf } from '../../core/merge_request_moves.ts'
+import { compareBranches, headOf } from '../../core/comparing.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Instance } from '../../instance.ts'
 import type { MergeRequestShown } from '../../records/merge_request.ts'

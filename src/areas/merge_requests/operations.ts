@@ -17,8 +17,10 @@ import { showMergeRequest } from './store.ts'
 
 export * from './approval_operations.ts'
 export * from './content_operations.ts'
+export * from './create_operations.ts'
 export * from './merge_operations.ts'
 export * from './people_operations.ts'
+export * from './version_operations.ts'
 export * from './write_operations.ts'
 
 export const listProjectMergeRequests = operation({
