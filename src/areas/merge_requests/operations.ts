@@ -20,6 +20,7 @@ export * from './content_operations.ts'
 export * from './create_operations.ts'
 export * from './merge_operations.ts'
 export * from './people_operations.ts'
+export * from './rebase_operations.ts'
 export * from './version_operations.ts'
 export * from './write_operations.ts'
 

@@ -79,3 +79,11 @@ const project = statement(
 /** A project with what the user holds on it, whether it shows or not. */
 export const findProject = (db: Db, id: number, userId: number): Promise<Project | undefined> =>
   db.one(project, { id, user_id: userId })
+
+const mergeError = statement(
+  (p: Slots<{ id: number; text: string | null }>) => sql`
+    update merge_requests set merge_error = ${p.text} where id = ${p.id} and merge_error is distinct from ${p.text}`,
+)
+/** Why the last attempt at its branches failed; null when it did not. */
+export const noteMergeError = (db: Db, id: number, text: string | null): Promise<number> =>
+  db.run(mergeError, { id, text })
