@@ -7,6 +7,7 @@ import * as users from '../src/core/users.ts'
 import type { Db } from '../src/db/client.ts'
 import type { Namespace } from '../src/db/schema.ts'
 import type { Instance } from '../src/instance.ts'
+import { fillPlanning } from './fill_planning.ts'
 
 // A company's worth of records: 100 groups, 10,000 projects, 300 people, 100,000 labels with 300,000 links.
 
@@ -16,6 +17,8 @@ export interface Filled {
   /** The group of 20,000 labels, and one with a hundred projects. */
   readonly labelled: number
   readonly group: number
+  /** One of the 10,000 of that group, with 200 issues. */
+  readonly milestone: number
   readonly project: { readonly id: number; readonly full_path: string; readonly branch: string }
 }
 
@@ -35,12 +38,14 @@ export async function fill(instance: Instance, source: string): Promise<Filled> 
   await tokens.create(db, { user_id: reader, name: 'bench', token, scopes: ['read_api'], expires_at: null })
   const values = { creator_id: null, name: 'history', path: 'history', visibility: group.visibility }
   const project = await createWithRepository(instance, { ...values, namespace: group }, { from: source })
+  const milestone = await fillPlanning(db, group.id, project.id)
   await db.script('vacuum analyze')
   const { id, full_path, default_branch } = project
   return {
     token,
     labelled: labelled.id,
     group: group.id,
+    milestone,
     project: { id, full_path, branch: default_branch ?? '' },
   }
 }

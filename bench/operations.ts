@@ -8,7 +8,7 @@ export interface Reading {
 }
 
 /** What is measured: the readings that clients make most. */
-export function readings({ labelled, group, project }: Filled, sha: string): Reading[] {
+export function readings({ labelled, group, milestone, project }: Filled, sha: string): Reading[] {
   const { id, full_path } = project
   const commits = `repository/commits`
   return [
@@ -18,6 +18,13 @@ export function readings({ labelled, group, project }: Filled, sha: string): Rea
     { name: 'projects of a group', kind: 'list', path: `/groups/${group}/projects` },
     { name: 'labels, page 1', kind: 'list', path: `/groups/${labelled}/labels?with_counts=true` },
     { name: 'labels, page 500', kind: 'list', path: `/groups/${labelled}/labels?with_counts=true&page=500` },
+    { name: 'milestones', kind: 'list', path: `/groups/${group}/milestones` },
+    { name: 'milestones, page 500', kind: 'list', path: `/groups/${group}/milestones?page=500` },
+    {
+      name: 'burndown events',
+      kind: 'list',
+      path: `/groups/${group}/milestones/${milestone}/burndown_events`,
+    },
     { name: 'namespaces', kind: 'list', path: '/namespaces' },
     { name: 'one commit', kind: 'record', path: `/projects/${id}/${commits}/${sha}` },
     {

@@ -224,3 +224,30 @@ test('lists at a milestone cost two statements, for one record and for many', as
   assert.deepEqual(few, [3, 3, 3], 'the caller with the project, the milestone, the list')
   assert.deepEqual(many, few)
 })
+
+test('a chart can be drawn from what people did through the interface', async () => {
+  const { project, planner } = await place()
+  const { id, path } = await milestoneOf({ project })
+  const say = async (method: 'POST' | 'PUT', iid: number | '', body: object): Promise<{ iid: number }> => {
+    const at = `/projects/${project.id}/issues${iid === '' ? '' : `/${iid}`}`
+    const answer = await world().call(method, at, { as: planner, body })
+    assert.ok(answer.status < 300, answer.text)
+    return answer.body as { iid: number }
+  }
+  const one = await say('POST', '', { title: 'one', milestone_id: id, weight: 2 })
+  const two = await say('POST', '', { title: 'two' })
+  await say('PUT', two.iid, { milestone_id: id })
+  await say('PUT', one.iid, { weight: 5 })
+  await say('PUT', one.iid, { state_event: 'close' })
+  await say('PUT', one.iid, { state_event: 'reopen' })
+  await say('PUT', two.iid, { milestone_id: 0 })
+  const steps = (await events(path, planner)).map((step) => (step as unknown[]).slice(0, 2))
+  assert.deepEqual(steps, [
+    ['created', 2],
+    ['created', 0],
+    ['weight', 3],
+    ['closed', 5],
+    ['reopened', 5],
+    ['removed', 0],
+  ])
+})
