@@ -4,6 +4,7 @@ import { createSignIn } from './access/sign_in.ts'
 import { operations } from './areas/index.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
+import { mountInvites } from './console/invites.ts'
 import { isAway } from './db/errors.ts'
 import { isGitAway } from './git/errors.ts'
 import type { AnswerCheck } from './http/answers.ts'
@@ -47,5 +48,6 @@ export function createApp(
   mountGit(app, { instance, admit, ...transport })
   const { drain } = mountHealth(app, { client, metrics, config, signIn })
   mountDocs(app, served, config)
+  mountInvites(app, instance)
   return { app, drain }
 }

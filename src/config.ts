@@ -20,6 +20,10 @@ export interface Config {
   readonly pgBinDir: string | undefined
   readonly rootToken: string | undefined
   readonly secretFile: string
+  /** Undefined: no mail is sent. It may hold a password. */
+  readonly smtpUrl: string | undefined
+  /** Whom mail is from. */
+  readonly mailFrom: string
   readonly tier: Tier
   readonly offering: 'self-managed' | 'hosted'
   /** Which operations are served: all, or only those whose path the specification shows. */
@@ -50,6 +54,9 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GUILDHALL_CONTRACT: 'all, or specified for the operations whose path the specification shows',
   DATABASE_URL: 'a PostgreSQL of your own; without it, one runs inside',
   PG_BIN_DIR: 'the folder of other PostgreSQL programs to run inside',
+  SMTP_URL:
+    'the server that sends mail, such as smtp://user:password@mail.example.com:587; without it, none is sent',
+  GUILDHALL_MAIL_FROM: 'whom mail is from; noreply@ and the host in GUILDHALL_URL',
   LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info for serve and worker, warn for other commands`,
 }
 
@@ -83,6 +90,8 @@ export function readConfig(env: Environment = process.env): Config {
     pgBinDir: readFolder('PG_BIN_DIR', value('PG_BIN_DIR')),
     rootToken: readRootToken(value('GUILDHALL_ROOT_TOKEN')),
     secretFile: resolve(value('GUILDHALL_SECRET_FILE') ?? `${dataDir}/secret`),
+    smtpUrl: readSmtpUrl(value('SMTP_URL')),
+    mailFrom: readMailFrom(value('GUILDHALL_MAIL_FROM'), new URL(url).hostname),
     tier: one('GUILDHALL_TIER', ['ultimate', 'premium', 'free']),
     offering: one('GUILDHALL_OFFERING', ['self-managed', 'hosted']),
     contract: one('GUILDHALL_CONTRACT', ['all', 'specified']),
@@ -135,6 +144,21 @@ function readProxies(given: string | undefined): string[] {
 function readDatabaseUrl(given: string | undefined): string | undefined {
   if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
     throw wrong('DATABASE_URL', undefined, 'an address such as postgres://user:password@host:5432/guildhall')
+  return given
+}
+
+function readSmtpUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
+    throw wrong('SMTP_URL', undefined, 'an address such as smtp://user:password@mail.example.com:587')
+  return given
+}
+
+function readMailFrom(given: string | undefined, hostname: string): string {
+  if (given === undefined) return `noreply@${hostname}`
+  if (!/^[^\s@<>"]+@[^\s@<>"]+$/.test(given))
+    throw wrong('GUILDHALL_MAIL_FROM', given, 'a mail address such as guildhall@example.com')
   return given
 }
 

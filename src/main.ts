@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
+import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
 import { addPlanning } from './cli/planning.ts'
@@ -39,7 +40,16 @@ async function buildProgram(): Promise<Command> {
     .helpOption('-h, --help', 'show this')
     .showHelpAfterError('See guildhall --help.')
     .addHelpText('after', afterword())
-  for (const add of [addServe, addMigrate, addPeople, addThings, addPlanning, addSwitches, addDemo])
+  for (const add of [
+    addServe,
+    addMigrate,
+    addPeople,
+    addInvitations,
+    addThings,
+    addPlanning,
+    addSwitches,
+    addDemo,
+  ])
     add(program)
   return program
 }

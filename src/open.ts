@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { sendInvitations } from './core/invitation_mail.ts'
 import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
@@ -25,6 +26,7 @@ const JOBS: readonly AnyJob[] = [
   fillRepository,
   removeRepository,
   scheduleIterations,
+  sendInvitations,
 ]
 
 export interface Opened {

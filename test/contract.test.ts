@@ -18,6 +18,7 @@ const SERVED = new Set([
   'badges',
   'namespaces',
   'group_labels',
+  'invitations',
   'plan_limits',
   'project_aliases',
   'commits',

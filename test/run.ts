@@ -7,7 +7,7 @@ import { build } from './support/program.ts'
 // processes of their own run in one each; the others share a few, because loading the program takes most of their time.
 
 const GROUPS = 8
-const FOLDER = '.cache/tests'
+const FOLDER = `.cache/tests-${process.pid}`
 const ALONE = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
 
 const wanted = process.argv.slice(2)
@@ -25,7 +25,6 @@ if (files.length === 0) throw new Error(`no test file matches ${wanted.join(' ')
 
 /** The files that share a process, dealt out; each group is a file that names them. */
 async function writeGroups(shared: readonly string[]): Promise<string[]> {
-  await rm(FOLDER, { recursive: true, force: true })
   await mkdir(FOLDER, { recursive: true })
   const groups = Array.from({ length: Math.min(GROUPS, shared.length) }, (_, at) =>
     shared.filter((_file, index) => index % GROUPS === at),
@@ -54,4 +53,5 @@ const child = spawn(
 )
 const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 1)))
 await server.stop()
+await rm(FOLDER, { recursive: true, force: true })
 process.exitCode = code

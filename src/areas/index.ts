@@ -16,6 +16,7 @@ import * as epics from './epics/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
+import * as invitations from './invitations/operations.ts'
 import * as iterations from './iterations/operations.ts'
 import * as mergeRequests from './merge_requests/operations.ts'
 import * as issues from './issues/operations.ts'
@@ -71,6 +72,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   project_labels: projectLabels,
   user,
   members,
+  invitations,
   access_tokens: accessTokens,
   metadata,
   personal_access_tokens: personalAccessTokens,

@@ -5,6 +5,7 @@ import { isGitError } from '../git/errors.ts'
 import { isRefName, isSha } from '../git/names.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { commitUnder, keepCommitKey } from './commit_keys.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -26,6 +27,7 @@ export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'mov
   readonly actor: Person & { readonly id: number }
   readonly now: Date
   readonly stillMatches: () => Promise<void>
+  readonly header: (name: string) => string | undefined
 }
 
 /** A commit that is wanted. Without a start it follows the tip of `branch`. */
@@ -65,7 +67,8 @@ export async function commitChanges(writing: Writing, plan: CommitPlan): Promise
 
 /**
  * Moves a branch to the commit that `work` makes on top of its tip, which nobody else can move meanwhile. `work` runs
- * again when another process did. Throws CommitRefused when that goes on, or the branch's name cannot be.
+ * again when another process did. An `Idempotency-Key` under which the branch has a commit already gets that one. Throws
+ * CommitRefused when the branch goes on moving, or its name cannot be.
  */
 export async function moveBranch(
   writing: Writing,
@@ -75,12 +78,17 @@ export async function moveBranch(
 ): Promise<string> {
   const { repository, project } = writing
   const ref = HEADS + branch
+  const given = writing.header('idempotency-key')?.slice(0, 255)
+  const key = given && { project_id: project.id, user_id: writing.actor.id, key: given, branch }
   const move = (): Promise<string> =>
     movingRefs(writing, project, first, () =>
       repository.locked([ref], async () => {
         await writing.stillMatches()
         const from = await tipOf(repository, branch)
+        const made = key && (await commitUnder(writing.db, key))
+        if (made && from && (await holds(repository, from, made))) return { result: made, moves: [] }
         const to = await work(from)
+        if (key) await keepCommitKey(writing.db, key, to)
         const moves = [{ ref, from, to }]
         await repository.moveRefs(moves)
         return { result: to, moves }
@@ -97,6 +105,10 @@ export async function moveBranch(
         throw new CommitRefused(`Could not update ${ref}. Please refresh and try again.`)
     }
 }
+
+/** Whether the branch at `tip` has that commit, which may never have come to be. */
+const holds = async (repository: Repository, tip: string, sha: string): Promise<boolean> =>
+  (await repository.commit(sha)) !== undefined && repository.isAncestor(sha, tip)
 
 /** A signature of now. What git cannot hold in one is left out. */
 export function signatureOf(person: Person, now: Date, instead: Partial<Person> = {}): Signature {

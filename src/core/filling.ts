@@ -83,7 +83,7 @@ export const fillRepository: Job<{ project_id: number }> = {
   run: async (instance, { project_id }) => {
     const { db, git, settings } = instance
     const row = await db.one(begin, { project_id })
-    if (row?.source == null) return
+    if (row === undefined || row.source === null) return
     const path = repositoryPath(project_id)
     const fault = await fill(instance, row, path)
     const state = await stateOf(git.repository(path))
@@ -109,7 +109,7 @@ class Gone extends Error {}
 async function fill(instance: Instance, row: ProjectImport, path: string): Promise<string | undefined> {
   const { git, vault } = instance
   if (row.source === null || (await git.repository(path).exists())) return undefined
-  const source = vault.open(row.source).toString()
+  const source = vault.open(row.source)
   const from = row.kind === 'fork' ? git.directory(repositoryPath(Number(source))) : source
   try {
     await fillFrom(instance, path, { from })

@@ -14,17 +14,18 @@ export interface Source {
 }
 type Kind = Pick<Source, 'kind'>
 
-const WORDS = new Map(
+/** What people call the levels. */
+export const ROLE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(ROLES).map(([name, level]) => [
     level as number,
     name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
   ]),
 )
-const levels = Object.values(ROLES) as readonly number[]
+export const LEVELS = Object.values(ROLES) as readonly number[]
 
 /** Which levels can be given there: minimal access is of groups alone. */
 export const isLevel = ({ kind }: Kind, level: number): boolean =>
-  levels.includes(level) && (kind === 'group' || level !== ROLES.minimal_access)
+  LEVELS.includes(level) && (kind === 'group' || level !== ROLES.minimal_access)
 
 /** As part of a statement that names members `m`: those that were given a role on the source itself. */
 export const own = ({ kind }: Kind, id: RawBuilder<unknown>): RawBuilder<unknown> =>
@@ -133,7 +134,7 @@ const floorFault = (level: number, floor: number | null, group: string | null): 
     ? undefined
     : {
         field: 'access_level',
-        text: `should be greater than or equal to ${WORDS.get(floor)} inherited membership from group ${group}`,
+        text: `should be greater than or equal to ${ROLE_NAMES.get(floor)} inherited membership from group ${group}`,
       }
 
 export interface Told {
@@ -201,3 +202,11 @@ export async function judgeChange(
   })
   return 'queued'
 }
+
+const names = statement(
+  (p: Slots<{ ids: readonly number[] }>) => sql<{ username: string }>`
+    select username from users where id = any(${p.ids}::bigint[]) order by id`,
+)
+/** The names of those that there are. */
+export const usernamesOf = async (db: Db, ids: readonly number[]): Promise<string[]> =>
+  ids.length === 0 ? [] : (await db.rows(names, { ids })).map(({ username }) => username)

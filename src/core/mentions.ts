@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
@@ -35,8 +35,7 @@ const rolesOf = {
   groups: roleInNamespace(heldBy(sql`u.id`), sql`p.traversal_ids`),
 }
 const called = statements<{ in: 'projects' | 'groups' }, Called, { id: number }>((p, shape) => {
-  const place =
-    shape.in === 'projects' ? sql`projects p, ${homeOf} n` : (sql`namespaces p` as RawBuilder<unknown>)
+  const place = shape.in === 'projects' ? sql`projects p, ${homeOf} n` : sql`namespaces p`
   const codeOpen =
     shape.in === 'projects'
       ? sql`(not ${p.code}::boolean or p.repository_access_level = 'enabled')`

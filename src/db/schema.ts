@@ -4,6 +4,7 @@ import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as planning from './schema_planning.ts'
 import type {
+  CommitKeyTable,
   CommitStatusTable,
   PipelineTable,
   ProjectCounterTable,
@@ -63,6 +64,7 @@ export interface Database {
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable
   plan_limits: PlanLimitTable
+  commit_keys: CommitKeyTable
   project_counters: ProjectCounterTable
   pipelines: PipelineTable
   commit_statuses: CommitStatusTable
@@ -203,6 +205,11 @@ interface LabelTable extends Times {
 interface LabelLinkTable {
   label_id: number
   noteable_id: number
+  // What the database keeps of an issue beside its links; null on other records.
+  issue_project_id: Generated<number | null>
+  issue_created_at: Generated<Date | null>
+  issue_state: Generated<string | null>
+  issue_confidential: Generated<boolean | null>
 }
 
 interface LabelSubscriptionTable {

@@ -69,6 +69,7 @@ export interface InvitationTable extends Times {
   expires_at: string | null
   token_digest: Buffer
   sealed_token: Buffer
+  mailed_at: Time | null
   created_by_id: number | null
 }
 

@@ -38,6 +38,11 @@ export interface IssueTable extends Times {
 export interface IssueAssigneeTable {
   issue_id: number
   user_id: number
+  // What the database keeps of the issue beside its links.
+  issue_project_id: Generated<number | null>
+  issue_created_at: Generated<Date | null>
+  issue_state: Generated<string | null>
+  issue_confidential: Generated<boolean | null>
 }
 
 export interface MergeRequestTable extends Times {

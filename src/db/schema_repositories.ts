@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Id, Times } from './columns.ts'
+import type { Id, Time, Times } from './columns.ts'
 
 // The tables of what stands beside a repository.
 
@@ -32,6 +32,15 @@ export interface PipelineTable extends Times {
   status: Generated<string>
   source: Generated<string>
   user_id: number | null
+}
+
+export interface CommitKeyTable {
+  project_id: number
+  user_id: number
+  key: string
+  branch: string
+  sha: string
+  created_at: Time
 }
 
 type CommitState = 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped'

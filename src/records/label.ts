@@ -71,10 +71,8 @@ export function presentInProject(row: LabelInProject): Static<typeof ProjectLabe
     closed_issues_count: 0,
     open_merge_requests_count: 0,
   })
-  return {
-    ...{ id, name, description, description_html, text_color, color, ...counts },
-    ...{ subscribed, priority: row.priority, is_project_label: row.project_id !== null },
-  }
+  const shown = { id, name, description, description_html, text_color, color, ...counts, subscribed }
+  return { ...shown, priority: row.priority, is_project_label: row.project_id !== null }
 }
 
 /** It is shown as HTML in every list, so its length is a cost to all who read. */

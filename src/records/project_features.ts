@@ -32,12 +32,10 @@ const text = (): TUnsafe<string | null> => nullable(t.String())
 
 /** The fields that show settings. */
 export const settingFields = {
-  ...(each(
+  ...each(
     FEATURES.map((feature) => `${feature}_access_level` as const),
     () => oneOf(LEVELS),
-  ) as {
-    [N in LevelName]: TUnsafe<FeatureLevel>
-  }),
+  ),
   ...each(SWITCH_NAMES, (): TBoolean => t.Boolean()),
   ...each(FLAG_NAMES, (): TBoolean => t.Boolean()),
   ...each(WORD_NAMES, (): TUnsafe<string> => t.Unsafe({ type: 'string' })),

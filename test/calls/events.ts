@@ -21,10 +21,10 @@ export const events: Calls = {
   getMergeRequestStateEvent         404 404 404 404 404 200 200 200 200 200 401
   listMergeRequestMilestoneEvents   404 404 404 404 404 200 200 200 200 200 401
   getMergeRequestMilestoneEvent     404 404 404 404 404 200 200 200 200 200 401
-  listEpicLabelEvents               404 404 200 200 200 200 200 200 200 200 401
-  getEpicLabelEvent                 404 404 200 200 200 200 200 200 200 200 401
-  listEpicStateEvents               404 404 200 200 200 200 200 200 200 200 401
-  getEpicStateEvent                 404 404 200 200 200 200 200 200 200 200 401
+  listEpicLabelEvents               404 404 404 200 200 200 200 200 200 200 401
+  getEpicLabelEvent                 404 404 404 200 200 200 200 200 200 200 401
+  listEpicStateEvents               404 404 404 200 200 200 200 200 200 200 401
+  getEpicStateEvent                 404 404 404 200 200 200 200 200 200 200 401
   createIssueTodo                   404 404 404 201 201 201 201 201 201 201 401
   createMergeRequestTodo            404 404 404 404 404 201 201 201 201 201 401
   listTodos                         200 200 200 200 200 200 200 200 200 200 401

@@ -1,3 +1,4 @@
+import type { Namespace, Project } from '../../src/db/schema.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
@@ -18,6 +19,7 @@ export const groups: Calls = {
   unshareGroup                  404 404 403 403 403 403 403 403 204 204 401
   transferGroup                 404 404 403 403 403 403 403 403 201 201 401
   listGroupTransferLocations    404 404 403 403 403 403 403 403 200 200 404
+  addProjectToGroup             403 403 403 403 403 403 403 403 403 201 401
 `,
   inPublic: `
                                none   0   5  10  15  20  30  40  50 adm nobody
@@ -51,7 +53,12 @@ export const groups: Calls = {
          values (${group.id}, ${guest}, 30)`,
       )
     const goes = operation === 'deleteGroup' || operation === 'transferGroup'
-    return { group_id: String(guest), ...(goes && { id: String(await spareGroup(world, scene)) }) }
+    const project_id = operation === 'addProjectToGroup' ? await strayProject(world) : 0
+    return {
+      group_id: String(guest),
+      project_id: String(project_id),
+      ...(goes && { id: String(await spareGroup(world, scene)) }),
+    }
   },
 }
 
@@ -62,6 +69,18 @@ async function guestGroup(world: World, scene: Scene): Promise<number> {
   const known = invited.get(scene) ?? (await world.make.group({ visibility: 'public' })).id
   invited.set(scene, known)
   return known
+}
+
+const strays = new WeakMap<World, { readonly home: Namespace; readonly project: Project }>()
+
+/** A project at home in a group of its own: the same one for all scenes, as whoever moves it sees every project. */
+async function strayProject(world: World): Promise<number> {
+  const home = strays.get(world)?.home ?? (await world.make.group({ visibility: 'public' }))
+  const project = strays.get(world)?.project ?? (await world.make.project({ group: home }))
+  strays.set(world, { home, project })
+  await world.make.sql(`update projects set namespace_id = ${home.id}, full_path = '${project.full_path}'
+    where id = ${project.id}`)
+  return project.id
 }
 
 /** A group that the scene can do without, in one of its own, with the same members as the scene's. */

@@ -5,6 +5,7 @@ import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
 import { groups } from './groups.ts'
+import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
 import { members } from './members.ts'
 import { mergeRequests } from './merge_requests.ts'
@@ -22,6 +23,7 @@ const ALL: readonly Calls[] = [
   events,
   firstAreas,
   groups,
+  invitations,
   issues,
   members,
   mergeRequests,

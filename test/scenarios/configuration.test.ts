@@ -34,6 +34,12 @@ suite('a wrong variable', { concurrency: 2 }, () => {
     ['GUILDHALL_CONTRACT', 'some', ' is "some": it takes one of all, specified'],
     ['LOG_LEVEL', 'loud', ' is "loud": it takes one of trace, debug, info, warn, error, fatal, silent'],
     ['PG_BIN_DIR', 'bin', ' is "bin": it takes an absolute path'],
+    [
+      'SMTP_URL',
+      'http://u:secret@mail',
+      ': it takes an address such as smtp://user:password@mail.example.com:587',
+    ],
+    ['GUILDHALL_MAIL_FROM', 'us', ' is "us": it takes a mail address such as guildhall@example.com'],
     ['GUILDHALL_ROOT_TOKEN', 'short', ': it takes 20 to 255 visible ASCII characters without blanks'],
     [
       'DATABASE_URL',

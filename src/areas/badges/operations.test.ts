@@ -280,11 +280,11 @@ test('a hundred badges cost as many statements and questions to git as one', asy
         from generate_series(1, ${count}) i`)
   await make.sql('delete from badges')
   const repository = world().opened.instance.git.repository(repositoryPath(project.id))
-  const kept = { ref: repository.ref, sortedRefs: repository.sortedRefs }
+  const [ref, sortedRefs] = [repository.ref.bind(repository), repository.sortedRefs.bind(repository)]
   let asked = 0
   Object.assign(repository, {
-    ref: (name: string) => (asked++, kept.ref(name)),
-    sortedRefs: (...args: Parameters<typeof kept.sortedRefs>) => (asked++, kept.sortedRefs(...args)),
+    ref: (name: string) => (asked++, ref(name)),
+    sortedRefs: (...args: Parameters<typeof sortedRefs>) => (asked++, sortedRefs(...args)),
   })
   for (const [more, rows] of [
     [1, 1],
@@ -297,5 +297,5 @@ test('a hundred badges cost as many statements and questions to git as one', asy
     )
     assert.deepEqual([sent.length, asked], [3, 2])
   }
-  Object.assign(repository, kept)
+  Object.assign(repository, { ref, sortedRefs })
 })

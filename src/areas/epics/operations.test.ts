@@ -174,9 +174,10 @@ test('lists reach down unless they are told not to, and up when they are asked',
     'low',
     'top',
   ])
-  const outside = await world().make.memberOf('guest', { project: top.project })
-  const seen = await world().get(top.path, outside)
-  assert.deepEqual([titles(seen), seen.headers['x-total']], [['top'], '1'])
+  const minimal = await world().make.memberOf('minimal_access', { group: top.group })
+  await world().make.member(minimal, 'guest', { group: low.group })
+  const seen = await world().get(top.path, minimal)
+  assert.deepEqual([titles(seen), seen.headers['x-total']], [['low'], '1'])
 })
 
 test('lists are narrowed and ordered by every filter', async () => {

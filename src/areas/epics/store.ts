@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { seesEpic } from '../../core/noteables.ts'
 import { ROLES, below, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { mine, seesGroup, type Caller } from '../../core/sight.ts'
+import { mine, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import {
   listed,
@@ -63,19 +63,19 @@ const CONDITIONS: Readonly<Record<FilterName, (p: Slots<Values>) => RawBuilder<u
   updated_before: (p) => sql`e.updated_at <= ${p.updated_before}::timestamptz`,
 }
 
-/** The groups whose epics count, with the viewer's role on each. */
+/** The groups whose epics count, with the viewer's role on each: minimal access shows a group and nothing in it. */
 function homes(p: Slots<Values>, { ancestors, descendants, everything }: Shape): RawBuilder<unknown> {
   const group = sql`${p.group_id}::bigint`
   const above = ancestors ? sql`select unnest(${p.line}::bigint[])` : sql`select ${group}`
-  const inside = sql`union select n.id from ${below(group)} d join namespaces n on n.id = d.id
-                      where ${seesGroup(p, everything)}`
-  const role = everything
-    ? sql`${sql.lit(ROLES.owner)}`
-    : sql`coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0)`
+  const ids = descendants ? sql`${above} union select d.id from ${below(group)} d` : above
+  if (everything)
+    return sql`homes as materialized (
+      select n.id, ${sql.lit(ROLES.owner)} as role from namespaces n where n.id = any(array(${ids})))`
+  const role = sql`coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0)`
   return sql`
     ${mine(p)}, homes as materialized (
-      select n.id, ${role} as role from namespaces n
-       where n.id in (${above} ${descendants ? inside : sql``}))`
+      select n.id, held.role from namespaces n, lateral (select ${role} as role offset 0) held
+       where n.id = any(array(${ids})) and (n.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)}))`
 }
 
 function matching(p: Slots<Values>, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> {

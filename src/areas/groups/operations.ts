@@ -35,7 +35,7 @@ export {
 } from './list_operations.ts'
 export { listGroupProjects, listProjectsSharedWithGroup } from './project_operations.ts'
 export { shareGroup, unshareGroup } from './share_operations.ts'
-export { listGroupTransferLocations, transferGroup } from './transfer_operations.ts'
+export { addProjectToGroup, listGroupTransferLocations, transferGroup } from './transfer_operations.ts'
 
 export const getGroup = operation({
   method: 'GET',

@@ -334,3 +334,35 @@ test('the new lists cost a statement to sign in and one for the page, for one ro
     if (rows === 1) await add(2, 100)
   }
 })
+
+test('an administrator moves a project into a group, as far as nothing there bears its name', async () => {
+  const { make } = world()
+  const admin = await make.admin()
+  const group = await make.group({ visibility: 'internal' })
+  const [project, twin] = [await make.project({ visibility: 'public' }), await make.project()]
+  const answer = await send('POST', `/groups/${group.id}/projects/${project.id}`, admin)
+  assert.equal(answer.status, 201, answer.text)
+  const [inside] = (answer.body as { projects: Record<string, unknown>[] }).projects
+  assert.deepEqual(
+    [inside?.['id'], inside?.['path_with_namespace'], inside?.['visibility']],
+    [project.id, `${group.path}/${project.path}`, 'internal'],
+  )
+  const again = await send('POST', `/groups/${group.id}/projects/${group.path}%2F${project.path}`, admin)
+  assert.deepEqual(
+    [again.status, again.body],
+    [
+      400,
+      { message: 'Failed to transfer project {:new_namespace=>["Project is already in this namespace."]}' },
+    ],
+  )
+  await make.sql(
+    `update projects set path = '${project.path}', name = 'other', full_path = 'elsewhere/x' where id = ${twin.id}`,
+  )
+  const taken = await send('POST', `/groups/${group.id}/projects/${twin.id}`, admin)
+  assert.deepEqual(taken.body, {
+    message:
+      'Failed to transfer project {:new_namespace=>["Project with same name or path in target namespace already exists"]}',
+  })
+  const none = await send('POST', `/groups/${group.id}/projects/999999`, admin)
+  assert.deepEqual([none.status, none.body], [404, { message: '404 Project Not Found' }])
+})

@@ -1,17 +1,20 @@
 import { Type as t } from 'typebox'
-import { group, groupOwner, signedIn } from '../../access/gates.ts'
+import { administrator, group, groupOwner, signedIn } from '../../access/gates.ts'
 import { findGroup } from '../../core/group_sight.ts'
 import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { pathFault } from '../../core/paths.ts'
+import { transfer } from '../../core/project_transfer.ts'
+import { findByRef } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
+import { violates } from '../../db/errors.ts'
 import type { Namespace } from '../../db/schema.ts'
-import type { Has } from '../../http/gate.ts'
+import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { Group, GroupPlace, presentPlace } from './entity.ts'
-import { mayCreateSubgroup, nestingFaults } from './rules.ts'
+import { mayCreateSubgroup, narrower, nestingFaults } from './rules.ts'
 import { listTransferLocations } from './transfer_store.ts'
 import { presentWhole } from './whole.ts'
 import { hasOwner, mayCreateGroup } from './write_store.ts'
@@ -103,4 +106,37 @@ export const listGroupTransferLocations = operation({
     return { ...found, items: found.items.map((row) => presentPlace(row, ctx)) }
   },
   returns: pageOf(GroupPlace),
+})
+
+const anyProject = loads({
+  param: 'project_id',
+  type: t.String({ description: 'The id or the URL-encoded full path of a project' }),
+  as: 'project',
+  says: 'a project, wherever it is',
+  missing: () => notFound('Project'),
+  find: ({ db }, ref) => findByRef(db, ref),
+})
+
+const notMoved = (why: string): Problem => refused(`Failed to transfer project {:new_namespace=>["${why}"]}`)
+const inTheWay = (): Problem => notMoved('Project with same name or path in target namespace already exists')
+const alreadyIn = (): Problem => notMoved('Project is already in this namespace.')
+
+export const addProjectToGroup = operation({
+  method: 'POST',
+  path: '/groups/:id/projects/:project_id',
+  summary: 'Move a project into a group',
+  published: true,
+  first: [signedIn, administrator],
+  gates: [group, anyProject],
+  handle: async (ctx) => {
+    const { db, group, project } = ctx
+    if (project.namespace_id === group.id) throw alreadyIn()
+    const visibility = narrower(project.visibility, group.visibility)
+    await transfer(db, { id: project.id, namespace_id: group.id, visibility }).catch((error: unknown) => {
+      throw isTaken(error) || violates(error, 'projects_name_key') ? inTheWay() : error
+    })
+    return presentWhole(ctx, group)
+  },
+  returns: Group,
+  refuses: [inTheWay, alreadyIn],
 })

@@ -10,6 +10,7 @@ export interface FilterValues {
   readonly author: number
   readonly assignee: number
   readonly label: number
+  readonly more_labels: readonly number[]
   readonly labels: readonly string[]
   readonly milestone: number
   readonly milestones: readonly number[]
@@ -53,7 +54,7 @@ const week = `date_trunc('week', today())`
 const month = `date_trunc('month', today())`
 
 /** A text is found in the part of it that is indexed. */
-const DESCRIPTION = sql`left(i.description, 20000)`
+const DESCRIPTION = sql`left(i.description, 8000)`
 
 /** Every condition that a list can have, on the issue `i`. */
 export const CONDITIONS = {
@@ -71,6 +72,9 @@ export const CONDITIONS = {
   unassigned: () => sql`not ${assigned}`,
   label: (p) =>
     sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
+  more_labels: (p) => sql`(
+    select count(*) from label_links k
+     where k.noteable_id = i.id and k.label_id = any(${p.more_labels}::bigint[])) = cardinality(${p.more_labels}::bigint[])`,
   // Each title must be borne by a label on the issue.
   labels: (p) => sql`not exists (
     select from unnest(${p.labels}::text[]) wanted (title)

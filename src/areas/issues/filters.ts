@@ -172,11 +172,15 @@ function labels(found: Gathered, given: readonly string[] | undefined, known: Kn
   const titles = titlesOf(given)
   const idsOf = (title: string): number[] =>
     (known?.labels ?? []).filter((label) => label.title === title).map(({ id }) => id)
-  const [id, ...others] = titles.length === 1 ? idsOf(titles[0] ?? '') : []
+  const unique = titles.flatMap((title) => (idsOf(title).length === 1 ? idsOf(title) : []))
+  const [id, ...more] = unique
   if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
   else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
-  else if (id !== undefined && others.length === 0) found.where('label', id)
-  else found.where('labels', titles)
+  else if (id === undefined || unique.length < titles.length) found.where('labels', titles)
+  else {
+    found.where('label', id)
+    if (more.length > 0) found.where('more_labels', more)
+  }
 }
 
 function timeboxes(found: Gathered, { milestone, milestone_id }: FilterParams, known: Known): void {

@@ -13,9 +13,9 @@ type OnIssue = Has<{ project: Project; actor: Actor; issue: Issue }>
 
 /** Issues may be open to members alone, or switched off. */
 export const createsIssues = allows({
-  says: 'whoever sees the issues of the project',
+  says: 'whoever sees the issues of the project; nobody in an archived one',
   refuses: forbidden,
-  holds: ({ actor, project }: InProject) => hasFeature(actor, project, 'issues'),
+  holds: ({ actor, project }: InProject) => !project.archived && hasFeature(actor, project, 'issues'),
 })
 
 /** Its author, whom it is given to, and Planners. */
@@ -24,7 +24,8 @@ export const changesIssue: Gate<'allows', never, { project: Project; actor: Acto
   says: 'at least Planner in the project, the author of the issue or one of its assignees',
   refuses: forbidden,
   pass: async (ctx) => {
-    const { db, actor, issue } = ctx
+    const { db, actor, project, issue } = ctx
+    if (project.archived) return undefined
     const partOfIt =
       issue.author_id === actor.id || plans(ctx) || (await issues.isAssigned(db, issue.id, actor.id))
     return partOfIt ? {} : undefined
@@ -36,7 +37,7 @@ export const planner: Allows<{ project: Project; actor: Actor }> = allows({
   level: ROLES.planner,
   says: 'at least Planner in the project',
   refuses: forbidden,
-  holds: (ctx: InProject) => plans(ctx),
+  holds: (ctx: InProject) => !ctx.project.archived && plans(ctx),
 })
 
 /** Planners and Owners take issues away; those between them do not, as published. */
@@ -44,7 +45,7 @@ export const deletesIssue = allows({
   says: 'a Planner or an Owner of the project',
   refuses: forbidden,
   holds: ({ actor, project }: OnIssue) =>
-    actor.admin || project.role === ROLES.planner || project.role === ROLES.owner,
+    !project.archived && (actor.admin || project.role === ROLES.planner || project.role === ROLES.owner),
 })
 
 /** Everything that anybody asks for; nobody in particular has issues of their own. */

@@ -71,6 +71,40 @@ const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
 const seesIssues = (p: P, { sees }: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> =>
   sees === 'all' ? sql`true` : sees === 'open' ? sql`not i.confidential` : seesIssue(p.viewer, role)
 
+/** Links to one label or one assignee, which know enough of their issues. */
+const LINKS = {
+  label: (p: P) => sql`
+    select k.noteable_id as id, k.issue_project_id as project_id, k.issue_created_at as created_at,
+           k.issue_state as state, k.issue_confidential as confidential
+      from label_links k where k.label_id = ${p.label} and k.issue_project_id is not null`,
+  assignee: (p: P) => sql`
+    select a.issue_id as id, a.issue_project_id as project_id, a.issue_created_at as created_at,
+           a.issue_state as state, a.issue_confidential as confidential
+      from issue_assignees a where a.user_id = ${p.assignee}`,
+}
+const LINKED: readonly ConditionName[] = ['state', 'confidential', 'created_after', 'created_before']
+
+/** Where the issues of a project can be taken from links, and in their order, they are. */
+function viaLinks(
+  p: P,
+  shape: Shape,
+  order: OrderName,
+  cut: RawBuilder<unknown>,
+): RawBuilder<unknown> | undefined {
+  const [by, ...more] = shape.conditions.filter((name) => !LINKED.includes(name))
+  if (shape.in !== 'project' || order !== 'created_at' || more.length > 0) return undefined
+  if (by !== 'label' && by !== 'assignee') return undefined
+  const rest = shape.conditions.filter((name) => name !== by)
+  const where = sql.join([sql`true`, ...rest.map((name) => CONDITIONS[name](p as FilterSlots))], sql` and `)
+  const own = sql`exists (select from issues x where x.id = i.id and (x.author_id = ${p.viewer}
+    or exists (select from issue_assignees a where a.issue_id = x.id and a.user_id = ${p.viewer})))`
+  const sees = { all: sql`true`, open: sql`not i.confidential`, own: sql`(not i.confidential or ${own})` }[
+    shape.sees
+  ]
+  return sql`select i.id, i.created_at from (${LINKS[by](p)}) i
+    where i.project_id = ${p.place} and ${where} and ${sees} ${cut}`
+}
+
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
 function matching(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> {
   const where = sql.join(
@@ -97,8 +131,10 @@ function matching(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unkn
 const list = statements<ListShape, Values, Paged<IssueShown>>((p, shape) => {
   const order = sql`order by ${orderBy(shape.order, shape.descending)}`
   const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
-  const chosen = sql`select i.id from (${matching(p, shape, reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
-  return paged(shownIssues(chosen), sql`select from (${matching(p, shape, sql``)}) m`)
+  const take = (cut: RawBuilder<unknown>): RawBuilder<unknown> =>
+    viaLinks(p, shape, shape.order, cut) ?? matching(p, shape, cut)
+  const chosen = sql`select i.id from (${take(reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
+  return paged(shownIssues(chosen), sql`select from (${take(sql``)}) m`)
 })
 
 const counts = statements<Shape, Values, Counts>(
@@ -122,6 +158,7 @@ const NONE: FilterValues = {
   author: 0,
   assignee: 0,
   label: 0,
+  more_labels: [],
   labels: [],
   milestone: 0,
   milestones: [],

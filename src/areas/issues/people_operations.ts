@@ -87,7 +87,9 @@ export const moveIssue = operation({
     const { db, actor, project, params, config } = ctx
     const target = await issues.findProject(db, params.to_project_id, actor.id)
     if (!target || !canSee(actor, target.visibility, target.role, ROLES.guest)) throw noProject()
-    const goes = plans(ctx) && plans({ actor, project: target }) && hasFeature(actor, target, 'issues')
+    const goes =
+      [project, target].every((one) => !one.archived && plans({ actor, project: one })) &&
+      hasFeature(actor, target, 'issues')
     if (!goes) throw noRight()
     if (target.id === project.id) throw sameProject()
     await issues.lockBoth(db, [project.id, target.id])

@@ -5,6 +5,7 @@ import {
   giveRole,
   judgeChange,
   sentenceOf,
+  usernamesOf,
   type Fault,
   type Source,
   type Told,
@@ -142,7 +143,7 @@ async function addSeveral(
   const refused =
     fault === undefined
       ? told.flatMap((one) => refusalOf(one))
-      : (await members.findNames(db, ids)).map((name) => [name, sentenceOf(fault)])
+      : (await usernamesOf(db, ids)).map((name) => [name, sentenceOf(fault)])
   const queued = told.flatMap(({ username, outcome }) =>
     outcome.is === 'queued' ? [[username ?? '', QUEUED]] : [],
   )

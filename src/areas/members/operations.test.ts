@@ -235,7 +235,10 @@ test('the last owner of a group stays, even of two who leave at once', async () 
   const left = await Promise.all(
     [one, two].map((as) => call('DELETE', `${at(group)}/${as.id}`, undefined, as)),
   )
-  assert.deepEqual(left.map(({ status }) => status).toSorted((a, b) => a - b), [204, 403])
+  assert.deepEqual(
+    left.map(({ status }) => status).toSorted((a, b) => a - b),
+    [204, 403],
+  )
   const [last] = await rowsOf<{ user_id: number }>(
     world(),
     `select user_id from members where namespace_id = ${group.id}`,

@@ -267,10 +267,3 @@ export const findByUsernames = (
   db: Db,
   names: readonly string[],
 ): Promise<{ id: number; username: string }[]> => db.rows(byUsernames, { names })
-
-const namesStatement = statement(
-  (p: Slots<{ ids: readonly number[] }>) => sql<{ username: string }>`
-    select username from users where id = any(${p.ids}::bigint[]) order by id`,
-)
-export const findNames = async (db: Db, ids: readonly number[]): Promise<string[]> =>
-  (await db.rows(namesStatement, { ids })).map(({ username }) => username)

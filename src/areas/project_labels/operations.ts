@@ -87,7 +87,7 @@ export const createProjectLabel = operation({
         throw violates(error, 'labels_project_title_once') ? labelExists() : error
       })
     if (row === undefined) throw new Error('a label was not inserted')
-    if (params.priority != null) await labels.prioritize(db, project.id, row.id, params.priority)
+    if (typeof params.priority === 'number') await labels.prioritize(db, project.id, row.id, params.priority)
     return presentInProject(await labels.forCaller(db, ctx, row.id))
   },
   returns: ProjectLabel,

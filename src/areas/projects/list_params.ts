@@ -92,16 +92,22 @@ export async function answerList(
   return { items, next: { [shape.descending ? 'id_before' : 'id_after']: String(last.id) } }
 }
 
+/** What cannot be asked for together. */
+function check({ order_by = 'created_at', ...params }: ListParams, page: PageRequest): void {
+  if (page.cursor !== undefined && order_by !== 'id') throw noKeyset()
+  if (page.cursor === undefined && page.offset > DEEPEST) throw tooDeep()
+  const updated = params.updated_after ?? params.updated_before
+  if (updated !== undefined && order_by !== 'updated_at') throw unpaired()
+}
+
 function wanted(
   { actor, params, page }: Ask,
   of: ProjectListShape['of'],
 ): [ProjectListShape, Parameters<typeof listProjects>[3]] {
   const keyset = page.cursor !== undefined
   const order = params.order_by ?? 'created_at'
-  if (keyset && order !== 'id') throw noKeyset()
-  if (!keyset && page.offset > DEEPEST) throw tooDeep()
   const { updated_after, updated_before, topic = [], search = '' } = params
-  if ((updated_after ?? updated_before) !== undefined && order !== 'updated_at') throw unpaired()
+  check(params, page)
   const role = roleOf(actor, params)
   const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } =
     params

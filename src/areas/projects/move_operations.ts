@@ -15,7 +15,7 @@ import { findHome, homeOfUser, mayFill, maySee, type Home } from './homes.ts'
 import { recordFor } from './record_store.ts'
 import { bounded, faultsOf, narrower, nameBoth } from './rules.ts'
 import { takenBy } from './store.ts'
-import { transfer } from './transfer_store.ts'
+import { transfer } from '../../core/project_transfer.ts'
 
 type Here = Context & { readonly actor: Actor; readonly project: Row }
 

@@ -61,7 +61,7 @@ export function revive(row: ProjectRecord): ProjectRecord {
   const fork = row.forked_from as unknown as ForkJson | null
   if (fork === null) return row
   const [created_at, last_activity_at] = [new Date(fork.created_at), new Date(fork.last_activity_at)]
-  return { ...row, forked_from: { ...fork, created_at, last_activity_at } as ProjectInGroup }
+  return { ...row, forked_from: { ...fork, created_at, last_activity_at } }
 }
 
 interface Values {

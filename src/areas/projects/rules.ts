@@ -2,10 +2,11 @@ import type { Visibility } from '../../db/schema.ts'
 import { ROLES } from '../../core/roles.ts'
 
 /** Names of pages of a project, which a project inside a group of its name would shadow. */
-const RESERVED = new Set([
-  ...['-', 'badges', 'blame', 'blob', 'builds', 'commits', 'create', 'create_dir', 'edit', 'files'],
-  ...['find_file', 'new', 'preview', 'raw', 'refs', 'tree', 'update', 'wikis'],
-])
+const RESERVED = new Set(
+  '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(
+    ' ',
+  ),
+)
 const LONGEST = 255
 const LONGEST_DESCRIPTION = 2_000
 export const MOST_TOPICS = 100
@@ -120,4 +121,4 @@ const CREATORS: Readonly<Record<string, number>> = {
 
 /** The least level that makes projects in a group, by the group's own setting. */
 export const creationLevel = (setting: unknown): number =>
-  setting === undefined ? ROLES.developer : (CREATORS[String(setting)] ?? Infinity)
+  typeof setting === 'string' ? (CREATORS[setting] ?? Infinity) : ROLES.developer

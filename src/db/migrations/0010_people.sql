@@ -70,6 +70,7 @@ create table invitations (
   expires_at date,
   token_digest bytea not null unique,
   sealed_token bytea not null,
+  mailed_at timestamptz,
   created_by_id bigint references users on delete set null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -62,3 +62,82 @@ update projects p
 drop index todos_noteable;
 create unique index todos_pending_key on todos (noteable_id, user_id) where state = 'pending';
 create index todos_noteable on todos (noteable_id);
+
+-- Lists are walked along an index in their order, as far as the page reaches, and counted without a look at the rows.
+drop index issues_project_created_at;
+drop index issues_project_state_created_at;
+create index issues_project_created_at on issues (project_id, created_at, id) include (confidential, author_id);
+create index issues_project_state_created_at on issues (project_id, state, created_at, id)
+  include (confidential, author_id);
+create index issues_created_at on issues (created_at, id);
+drop index issues_author;
+create index issues_project_author on issues (project_id, author_id, created_at, id);
+create index issues_author on issues (author_id, created_at, id);
+drop index issues_milestone;
+create index issues_milestone on issues (milestone_id, project_id, created_at, id) where milestone_id is not null;
+create index issues_project_due_date on issues (project_id, due_date, id);
+create index issues_project_due_date_last on issues (project_id, due_date desc nulls last, id desc);
+create index issues_project_weight on issues (project_id, weight, id);
+create index issues_project_weight_last on issues (project_id, weight desc nulls last, id desc);
+create index issues_project_upvotes on issues (project_id, upvotes, id);
+create index issues_project_title on issues (project_id, lower(title), id);
+
+-- Links to labels and assignees know of their issue what lists of it are ordered and counted by, so that a page of those
+-- with one label costs the same however many there are.
+alter table label_links
+  add column issue_project_id bigint,
+  add column issue_created_at timestamptz,
+  add column issue_state text,
+  add column issue_confidential boolean;
+alter table issue_assignees
+  add column issue_project_id bigint,
+  add column issue_created_at timestamptz,
+  add column issue_state text,
+  add column issue_confidential boolean;
+update label_links k
+   set issue_project_id = i.project_id, issue_created_at = i.created_at, issue_state = i.state,
+       issue_confidential = i.confidential
+  from issues i where i.id = k.noteable_id;
+update issue_assignees a
+   set issue_project_id = i.project_id, issue_created_at = i.created_at, issue_state = i.state,
+       issue_confidential = i.confidential
+  from issues i where i.id = a.issue_id;
+create index label_links_issues on label_links (label_id, issue_project_id, issue_created_at, noteable_id)
+  include (issue_state, issue_confidential) where issue_project_id is not null;
+drop index issue_assignees_user;
+create index issue_assignees_issues on issue_assignees (user_id, issue_project_id, issue_created_at, issue_id)
+  include (issue_state, issue_confidential);
+create function know_labelled_issue() returns trigger language plpgsql as $$
+begin
+  select project_id, created_at, state, confidential
+    into new.issue_project_id, new.issue_created_at, new.issue_state, new.issue_confidential
+    from issues where id = new.noteable_id for share;
+  return new;
+end $$;
+create function know_assigned_issue() returns trigger language plpgsql as $$
+begin
+  select project_id, created_at, state, confidential
+    into new.issue_project_id, new.issue_created_at, new.issue_state, new.issue_confidential
+    from issues where id = new.issue_id for share;
+  return new;
+end $$;
+create function tell_links() returns trigger language plpgsql as $$
+begin
+  update label_links set issue_state = new.state, issue_confidential = new.confidential where noteable_id = new.id;
+  update issue_assignees set issue_state = new.state, issue_confidential = new.confidential where issue_id = new.id;
+  return null;
+end $$;
+create trigger know_issue before insert on label_links for each row execute function know_labelled_issue();
+create trigger know_issue before insert on issue_assignees for each row execute function know_assigned_issue();
+create trigger tell_links after update of state, confidential on issues for each row
+  when (old.state <> new.state or old.confidential <> new.confidential) execute function tell_links();
+
+-- Words are found by three letters at a time, where the server has the extension; without it a search reads the issues.
+do $$
+begin
+  create extension if not exists pg_trgm;
+  create index issues_title_words on issues using gin (title gin_trgm_ops);
+  create index issues_description_words on issues using gin (left(description, 8000) gin_trgm_ops);
+exception when undefined_file or insufficient_privilege or feature_not_supported then
+  raise notice 'issues are searched without an index: %', sqlerrm;
+end $$;

@@ -16,6 +16,8 @@ const fixed = [
   'transfer.hideRefs=refs/',
   'transfer.hideRefs=!refs/heads',
   'transfer.hideRefs=!refs/tags',
+  // The heads of merge requests are fetched by their names, and never pushed.
+  'uploadpack.hideRefs=!refs/merge-requests',
   'uploadpack.allowFilter=true',
   'uploadpack.allowTipSHA1InWant=false',
   'uploadpack.allowReachableSHA1InWant=false',

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { nextInProject } from '../../core/counters.ts'
-import type { Db } from '../../db/client.ts'
-import { statement, type Slots } from '../../db/statement.ts'
+import type { Db } from '../db/client.ts'
+import { statement, type Slots } from '../db/statement.ts'
+import { nextInProject } from './counters.ts'
+import { holdNamespace } from './groups.ts'
 
 interface Move {
   readonly id: number
@@ -90,6 +91,8 @@ const moveMergeRequests = statement(
 /** Moves a project into another namespace, with what it used of the groups it leaves. Violates as `create` of the core does. */
 export async function transfer(db: Db, to: Move): Promise<void> {
   const { id, namespace_id } = to
+  // Held, so that the address is right even where the namespace is being renamed or moved.
+  await holdNamespace(db, namespace_id)
   await db.run(move, to)
   const place = { id, namespace_id }
   await db.run(makeLabels, place)

@@ -1,0 +1,80 @@
+import { group, groupOwner, maintainer, project, signedIn } from '../../access/gates.ts'
+import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { operation } from '../../http/operation.ts'
+import { changing, invitation, inviting, listing, removing, touchable, wellAddressed } from './handling.ts'
+
+const first = [signedIn] as const
+
+export const inviteToGroup = operation({
+  method: 'POST',
+  path: '/groups/:id/invitations',
+  summary: 'Invite addresses and users to a group',
+  first,
+  gates: [wellAddressed, group, groupOwner, groupSource],
+  ...inviting,
+})
+
+export const listGroupInvitations = operation({
+  method: 'GET',
+  path: '/groups/:id/invitations',
+  summary: 'List the invitations to a group that were not accepted yet',
+  first,
+  gates: [group, groupOwner, groupSource],
+  ...listing,
+})
+
+export const updateGroupInvitation = operation({
+  method: 'PUT',
+  path: '/groups/:id/invitations/:email',
+  summary: 'Change an invitation to a group',
+  first,
+  gates: [group, groupOwner, groupSource, invitation, touchable],
+  ...changing,
+})
+
+export const deleteGroupInvitation = operation({
+  method: 'DELETE',
+  path: '/groups/:id/invitations/:email',
+  summary: 'Take an invitation to a group back',
+  published: true,
+  first,
+  gates: [group, groupOwner, groupSource, invitation, touchable],
+  ...removing,
+})
+
+export const inviteToProject = operation({
+  method: 'POST',
+  path: '/projects/:id/invitations',
+  summary: 'Invite addresses and users to a project',
+  first,
+  gates: [wellAddressed, project, maintainer, projectSource],
+  ...inviting,
+})
+
+export const listProjectInvitations = operation({
+  method: 'GET',
+  path: '/projects/:id/invitations',
+  summary: 'List the invitations to a project that were not accepted yet',
+  first,
+  gates: [project, maintainer, projectSource],
+  ...listing,
+})
+
+export const updateProjectInvitation = operation({
+  method: 'PUT',
+  path: '/projects/:id/invitations/:email',
+  summary: 'Change an invitation to a project',
+  first,
+  gates: [project, maintainer, projectSource, invitation, touchable],
+  ...changing,
+})
+
+export const deleteProjectInvitation = operation({
+  method: 'DELETE',
+  path: '/projects/:id/invitations/:email',
+  summary: 'Take an invitation to a project back',
+  published: true,
+  first,
+  gates: [project, maintainer, projectSource, invitation, touchable],
+  ...removing,
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Project } from '../../db/schema.ts'
+import type { Someone } from '../../../test/support/makers.ts'
+import { rowsOf } from '../../../test/support/rows.ts'
+import { sharedWorld } from '../../../test/support/stand.ts'
+import type { Answered } from '../../../test/support/world.ts'
+
+let project: Project
+let owner: Someone
+let planner: Someone
+let guest: Someone
+const world = sharedWorld(async ({ make }) => {
+  const group = await make.group({ path: 'harbour', visibility: 'public' })
+  project = await make.project({ group, path: 'app', visibility: 'public' })
+  owner = await make.memberOf('owner', { project })
+  planner = await make.memberOf('planner', { project })
+  guest = await make.memberOf('guest', { project })
+})
+
+type Body = Record<string, unknown> & {
+  id: number
+  iid: number
+  labels: string[]
+  assignees: { id: number }[]
+}
+const at = (rest = ''): string => `/projects/${project.id}/issues${rest}`
+const create = async (as: Someone, body: object): Promise<Body> => {
+  const answer = await world().call('POST', at(), { as, body: { title: 'an issue', ...body } })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body as Body
+}
+const said = async (id: number): Promise<string[]> =>
+  (
+    await rowsOf<{ line: string }>(
+      world(),
+      `select system_action || ': ' || body as line from notes where noteable_id = $1 order by id`,
+      [id],
+    )
+  ).map(({ line }) => line)
+
+test('in an archived project issues are read and no more', async () => {
+  const { make, call, get } = world()
+  const old = await make.project({ visibility: 'public' })
+  const boss = await make.memberOf('owner', { project: old })
+  const path = `/projects/${old.id}/issues`
+  await call('POST', path, { as: boss, body: { title: 't' } })
+  await make.sql(`update projects set archived = true where id = ${old.id}`)
+  assert.equal((await get(`${path}/1`, boss)).status, 200)
+  const turns = [
+    call('POST', path, { as: boss, body: { title: 't' } }),
+    call('PUT', `${path}/1`, { as: boss, body: { title: 'u' } }),
+    call('POST', `${path}/1/time_estimate`, { as: boss, body: { duration: '1h' } }),
+    call('DELETE', `${path}/1`, { as: boss }),
+  ]
+  for (const { status, body } of await Promise.all(turns))
+    assert.deepEqual([status, body], [403, { message: '403 Forbidden' }])
+})
+
+test('an issue moves with what was said of it, and the old one says where it went', async () => {
+  const { make, call, get } = world()
+  const target = await make.project({ visibility: 'public', path: 'quay' })
+  await make.member(planner, 'planner', { project: target })
+  const issue = await create(planner, {
+    title: 'moves',
+    labels: 'dry',
+    assignee_ids: [planner.id],
+    weight: 4,
+  })
+  await make.sql(`
+    with d as (insert into discussions (key, noteable_id, individual_note) values ('${'a'.repeat(40)}', ${issue.id}, true) returning id)
+    insert into notes (discussion_id, noteable_id, author_id, body) select id, ${issue.id}, ${guest.id}, 'Soon?' from d`)
+  const move = (as: Someone, to_project_id: number): Promise<Answered> =>
+    call('POST', at(`/${issue.iid}/move`), { as, body: { to_project_id } })
+  const rows: [Answered, number, object][] = [
+    [await move(guest, target.id), 400, { message: 'Cannot move issue due to insufficient permissions!' }],
+    [await move(planner, project.id), 400, { message: 'Cannot move issue to project it originates from!' }],
+    [await move(planner, 999_999), 404, { message: '404 Project Not Found' }],
+  ]
+  for (const [answer, status, body] of rows) assert.deepEqual([answer.status, answer.body], [status, body])
+  const moved = await move(planner, target.id)
+  assert.equal(moved.status, 201, moved.text)
+  const made = moved.body as Body
+  assert.deepEqual([made['title'], made.labels, made['weight'], made.iid], ['moves', ['dry'], 4, 1])
+  const old = (await get(at(`/${issue.iid}`), planner)).body as Body
+  assert.deepEqual([old['state'], old['moved_to_id']], ['closed', made.id])
+  const notes = await rowsOf<{ body: string }>(
+    world(),
+    'select body from notes where noteable_id = $1 order by id',
+    [made.id],
+  )
+  const full = (path: string, { iid }: Body): string => `${path}#${iid}`
+  assert.deepEqual(
+    notes.map(({ body }) => body),
+    ['Soon?', `moved from ${full('harbour/app', issue)}`],
+  )
+  const people = await get(`/projects/${target.id}/issues/1/participants`, planner)
+  assert.deepEqual(
+    (people.body as { id: number }[]).map(({ id }) => id),
+    [planner.id, guest.id].sort((a, b) => a - b),
+  )
+})
+
+test('time is estimated and spent in working hours, in their words', async () => {
+  const { call, get } = world()
+  const issue = await create(owner, {})
+  const post = (name: string, duration?: string): Promise<Answered> =>
+    call('POST', at(`/${issue.iid}/${name}`), { as: owner, ...(duration && { body: { duration } }) })
+  const stats = (estimate: [number, string | null], spent: [number, string | null]): object => ({
+    time_estimate: estimate[0],
+    total_time_spent: spent[0],
+    human_time_estimate: estimate[1],
+    human_total_time_spent: spent[1],
+  })
+  const rows: [Answered, number, object][] = [
+    [await post('time_estimate', '1w 2h30m'), 200, stats([153_000, '1w 2h 30m'], [0, null])],
+    [await post('add_spent_time', '1d'), 201, stats([153_000, '1w 2h 30m'], [28_800, '1d'])],
+    [await post('add_spent_time', '-30m'), 201, stats([153_000, '1w 2h 30m'], [27_000, '7h 30m'])],
+    [
+      await post('add_spent_time', '-1w'),
+      400,
+      { message: { base: ['Time to subtract exceeds the total time spent'] } },
+    ],
+    [await post('add_spent_time', 'soon'), 400, { error: 'duration is invalid' }],
+    [await post('add_spent_time', '1'.repeat(90)), 400, { error: 'duration is invalid' }],
+    [await post('time_estimate'), 400, { error: 'duration is missing' }],
+    [await post('reset_time_estimate'), 200, stats([0, null], [27_000, '7h 30m'])],
+    [await post('reset_spent_time'), 200, stats([0, null], [0, null])],
+    [await get(at(`/${issue.iid}/time_stats`), guest), 200, stats([0, null], [0, null])],
+  ]
+  for (const [answer, status, body] of rows) assert.deepEqual([answer.status, answer.body], [status, body])
+  assert.deepEqual(await said(issue.id), [
+    'time_tracking: changed time estimate to 1w 2h 30m',
+    'time_tracking: added 1d of time spent',
+    'time_tracking: subtracted 30m of time spent',
+    'time_tracking: removed time estimate',
+    'time_tracking: removed time spent',
+  ])
+})
+
+test('whoever has a part in an issue hears of it, and says so themselves otherwise', async () => {
+  const { call } = world()
+  const issue = await create(owner, {})
+  const post = async (as: Someone, name: string): Promise<unknown[]> => {
+    const { status, body } = await call('POST', at(`/${issue.iid}/${name}`), { as })
+    return [status, (body as { subscribed?: boolean } | undefined)?.subscribed]
+  }
+  assert.deepEqual(await post(owner, 'subscribe'), [304, undefined])
+  assert.deepEqual(await post(owner, 'unsubscribe'), [201, false])
+  assert.deepEqual(await post(owner, 'unsubscribe'), [304, undefined])
+  assert.deepEqual(await post(guest, 'unsubscribe'), [304, undefined])
+  assert.deepEqual(await post(guest, 'subscribe'), [201, true])
+})
