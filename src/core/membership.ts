@@ -24,7 +24,7 @@ export const ROLE_NAMES: ReadonlyMap<number, string> = new Map(
 export const LEVELS = Object.values(ROLES) as readonly number[]
 
 /** Which levels can be given there: minimal access is of groups alone. */
-export const isLevel = ({ kind }: Kind, level: number): boolean =>
+const isLevel = ({ kind }: Kind, level: number): boolean =>
   LEVELS.includes(level) && (kind === 'group' || level !== ROLES.minimal_access)
 
 /** As part of a statement that names members `m`: those that were given a role on the source itself. */

@@ -58,6 +58,7 @@ const WRITTEN = [
   ['resource_milestone_events', 'user_id'],
   ['resource_weight_events', 'user_id'],
   ['resource_iteration_events', 'user_id'],
+  ['merge_request_merges', 'user_id'],
 ] as const
 /** What of it goes with a user who is removed with everything: the rest are traces of it in the records of others. */
 const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes'])

@@ -56,20 +56,22 @@ export const makesTokens = (kind: Source['kind']): Allows<{ source: Source; acto
   })
 
 const TOKEN_ID = t.Integer()
-type TokenGate = Gate<'loads', 'token_id', { source: Source }, { readonly token: tokens.Token }>
+type TokenGate = Gate<'loads', 'token_id', { source: Source }, { readonly token: tokens.Token }> & {
+  readonly refuses: (asked?: string) => ReturnType<typeof notFound>
+}
 export const token = (kind: Source['kind']): TokenGate => {
-  const missing = (id: unknown): ReturnType<typeof notFound> =>
-    notFound(`Could not find ${kind} access token with token_id: ${String(id)}`)
+  const missing = (id: string): ReturnType<typeof notFound> =>
+    notFound(`Could not find ${kind} access token with token_id: ${id}`)
   return {
     kind: 'loads',
     param: 'token_id',
     type: TOKEN_ID,
     as: 'token',
     says: `a token of the ${kind}`,
-    refuses: () => missing('987654321'),
+    refuses: (asked?: string) => missing(asked ?? '0'),
     pass: async ({ db, source }, id: never) => {
       const found = await tokens.findOf(db, kind, source.id, id)
-      if (found === undefined) throw missing(id)
+      if (found === undefined) throw missing(String(id))
       return { token: found }
     },
   }

@@ -40,7 +40,7 @@ export function render(url: string, values: Values | undefined): string {
 const WEB = /^https?:\/\//i
 
 /** Why an address, its ends trimmed, cannot be one of a badge, in the published words. */
-export function urlFault(url: string): string | undefined {
+function urlFault(url: string): string | undefined {
   if (url === '') return 'must be a valid URL'
   if (!WEB.test(url)) return 'is blocked: Only allowed schemes are http, https'
   const plain = url.replaceAll(FORM, 'placeholder')

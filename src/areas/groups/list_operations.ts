@@ -170,7 +170,12 @@ export const listDescendantGroups = operation({
   gates: [group, anyone],
   handle: async (ctx) => {
     const { actor, group, params } = ctx
-    return pageOfGroups(ctx, params, { place: 'descendants', group, scope: scopeOf(actor, params) })
+    return pageOfGroups(ctx, params, {
+      place: 'descendants',
+      group,
+      line: group.traversal_ids,
+      scope: scopeOf(actor, params),
+    })
   },
   returns: pageOf(GroupItem),
 })

@@ -96,7 +96,8 @@ function placeOf(p: P, place: ListShape['place']): RawBuilder<unknown> {
     case 'children':
       return sql`n.parent_id = ${p.group_id}`
     case 'descendants':
-      return sql`n.id <> ${p.group_id} and n.id in (select d.id from (values (${p.group_id}::bigint)) g (id), ${below(sql`g.id`)} d)`
+      return sql`n.traversal_ids[1] = (${p.line}::bigint[])[1] and n.id <> ${p.group_id}
+                 and n.traversal_ids @> array[${p.group_id}::bigint]`
     case 'sharing':
       return sql`n.id in (select l.shared_group_id from group_group_links l
         where l.shared_with_group_id = ${p.group_id} and ${standing})`
@@ -115,7 +116,7 @@ function conditions(p: P, shape: ListShape): RawBuilder<unknown> {
       ...(shape.search
         ? [
             shape.place === 'anywhere'
-              ? sql`(n.name ilike ${p.pattern} or n.path ilike ${p.pattern} or n.full_path ilike ${p.pattern})`
+              ? sql`(n.name ilike ${p.pattern} or n.full_path ilike ${p.pattern})`
               : sql`(n.name ilike ${p.pattern} or n.path ilike ${p.pattern})`,
           ]
         : []),

@@ -308,3 +308,25 @@ test('a deletion can be confirmed by the full path, and not by another', async (
   })
   assert.equal((await remove(inner.id, String(inner['full_path']))).status, 202)
 })
+
+test('whatever hangs on a group or on what is in it, at any remove, goes or lets go when the group is deleted', async () => {
+  const holding = await rowsOf<{ name: string }>(
+    world(),
+    `with recursive doomed (rel) as (
+       values ('namespaces'::regclass), ('projects'::regclass)
+       union
+       select c.conrelid::regclass from pg_constraint c join doomed d on c.confrelid = d.rel
+        where c.contype = 'f' and c.confdeltype = 'c')
+     select distinct c.conrelid::regclass::text || '.' || a.attname as name
+       from pg_constraint c join doomed d on c.confrelid = d.rel
+       join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any(c.conkey)
+      where c.contype = 'f' and c.confdeltype in ('a', 'r')
+      order by 1`,
+  )
+  // These two are deleted by one statement each, with what they name.
+  const own = ['namespaces.parent_id', 'projects.namespace_id']
+  assert.deepEqual(
+    holding.map(({ name }) => name),
+    own,
+  )
+})

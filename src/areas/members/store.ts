@@ -78,9 +78,9 @@ function held(p: Slots<Values>, { kind, all, inside }: Shape): RawBuilder<unknow
     ${kind === 'project' ? sql`union all ${invited(ofProject)}` : sql``}`
 }
 
-/** One row for each user: the strongest of what is held, unless something denies. */
+/** One row for each user: the strongest of what is held, unless something denies. Given directly there is but one. */
 const strongest = (p: Slots<Values>, shape: Shape): RawBuilder<unknown> => sql`
-  select distinct on (h.user_id) h.* from (${held(p, shape)}) h
+  select ${shape.all ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape)}) h
     join users u on u.id = h.user_id
    where ${sql.join(
      [
@@ -92,7 +92,7 @@ const strongest = (p: Slots<Values>, shape: Shape): RawBuilder<unknown> => sql`
      ],
      sql` and `,
    )}
-   order by h.user_id, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first`
+   order by h.user_id${shape.all ? sql`, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first` : sql``}`
 
 const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
   select u.id, u.username, u.name, u.state, u.avatar_url, h.access_level::int as access_level, h.expires_at,

@@ -27,6 +27,7 @@ create table user_emails (
 );
 -- An address that nobody confirmed is a claim, and many may make it: who claims one learns nothing of others.
 create unique index user_emails_email_key on user_emails (lower(email)) where confirmed_at is not null or is_primary;
+create index user_emails_email on user_emails (lower(email));
 create unique index user_emails_own on user_emails (user_id, lower(email));
 create unique index user_emails_primary on user_emails (user_id) where is_primary;
 insert into user_emails (user_id, email, is_primary, confirmed_at)
@@ -124,3 +125,9 @@ begin
   perform pg_notify('settings', '');
   return null;
 end $$;
+
+-- A page of members is a walk along one of these.
+create index members_namespace_user on members (namespace_id, user_id) where namespace_id is not null;
+create index members_project_user on members (project_id, user_id) where project_id is not null;
+drop index members_namespace_id;
+drop index members_project_id;
