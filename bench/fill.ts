@@ -7,6 +7,7 @@ import * as users from '../src/core/users.ts'
 import type { Db } from '../src/db/client.ts'
 import type { Namespace } from '../src/db/schema.ts'
 import type { Instance } from '../src/instance.ts'
+import { fillConversation } from './fill_conversation.ts'
 import { fillPlanning } from './fill_planning.ts'
 
 // A company's worth of records: 100 groups, 10,000 projects, 300 people, 100,000 labels with 300,000 links.
@@ -40,6 +41,7 @@ export async function fill(instance: Instance, source: string): Promise<Filled> 
   const project = await createWithRepository(instance, { ...values, namespace: group }, { from: source })
   const milestone = await fillPlanning(db, group.id, project.id)
   await db.script(issuesIn(project.id))
+  await fillConversation(db, project.id)
   await db.script('vacuum analyze')
   const { id, full_path, default_branch } = project
   return {
