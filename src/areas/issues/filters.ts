@@ -173,9 +173,15 @@ function labels(found: Gathered, given: readonly string[] | undefined, known: Kn
   const idsOf = (title: string): number[] =>
     (known?.labels ?? []).filter((label) => label.title === title).map(({ id }) => id)
   const unique = titles.flatMap((title) => (idsOf(title).length === 1 ? idsOf(title) : []))
-  const usesOf = (id: number): number => known?.labels.find((label) => label.id === id)?.uses ?? 0
+  const rarity = (id: number): [number, number] => {
+    const label = known?.labels.find((one) => one.id === id)
+    return [label?.uses ?? 0, label?.since ?? 0]
+  }
   // The rarest leads: what bears it is looked at for the others.
-  const [id, second, ...more] = unique.toSorted((a, b) => usesOf(a) - usesOf(b))
+  const [id, second, ...more] = unique.toSorted((a, b) => {
+    const [[uses, since], [otherUses, otherSince]] = [rarity(a), rarity(b)]
+    return uses - otherUses || since - otherSince
+  })
   if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
   else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
   else if (titles.length === 1 && id === undefined) found.where('titled', titles[0])

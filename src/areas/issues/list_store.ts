@@ -249,8 +249,13 @@ interface Names {
   readonly users: readonly string[]
 }
 export interface Known {
-  /** `uses` are counted where there are several labels to choose from, no further than totals are. */
-  readonly labels: { readonly id: number; readonly title: string; readonly uses: number | null }[]
+  /** Where there are several to choose from: how many issues bear it, and how far back the newest 10,001 of them reach. */
+  readonly labels: {
+    readonly id: number
+    readonly title: string
+    readonly uses: number
+    readonly since: number | null
+  }[]
   readonly milestones: number[]
   readonly not_milestones: number[]
   readonly users: { readonly id: number; readonly username: string }[]
@@ -258,11 +263,13 @@ export interface Known {
 
 const known = statement(
   (p: Slots<Names & { project_id: number | null; line: readonly number[] | null }>) => sql<Known>`
-    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'uses', case
-                     when cardinality(${p.labels}::text[]) > 1 then (
-                       select count(*) from (select from label_links k
-                         where k.label_id = l.id and k.issue_project_id = ${p.project_id} limit 10001) used) end)), '[]')
-              from labels l
+    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'uses', used.uses, 'since', used.since)), '[]')
+              from labels l, lateral (
+                select count(*) as uses, extract(epoch from min(k.issue_created_at)) as since
+                  from (select k.issue_created_at from label_links k
+                         where cardinality(${p.labels}::text[]) > 1
+                           and k.label_id = l.id and k.issue_project_id = ${p.project_id}
+                         order by k.issue_created_at desc limit 10001) k) used
              where l.title = any(${p.labels}::text[])
                and (l.project_id = ${p.project_id} or l.group_id = any(${p.line}::bigint[]))) as labels,
            array(select m.id from milestones m where m.title = any(${p.milestones}::text[])
