@@ -1,3 +1,4 @@
+import { TALKED_OF } from './fill_conversation.ts'
 import type { Filled } from './fill.ts'
 
 export interface Reading {
@@ -25,6 +26,21 @@ export function readings({ labelled, group, milestone, project }: Filled, sha: s
       kind: 'list',
       path: `/groups/${group}/milestones/${milestone}/burndown_events`,
     },
+<<<<<<< HEAD
+    { name: 'issues, page 1', kind: 'list', path: `/projects/${id}/issues` },
+    { name: 'issues by label', kind: 'list', path: `/projects/${id}/issues?labels=bug&state=opened` },
+=======
+    {
+      name: 'discussions of an issue',
+      kind: 'list',
+      path: `/projects/${id}/issues/${TALKED_OF}/discussions`,
+    },
+    {
+      name: 'emoji of an issue',
+      kind: 'list',
+      path: `/projects/${id}/issues/${TALKED_OF}/award_emoji`,
+    },
+>>>>>>> e34e697a959b6827782122839f7574498be1b077
     { name: 'namespaces', kind: 'list', path: '/namespaces' },
     { name: 'one commit', kind: 'record', path: `/projects/${id}/${commits}/${sha}` },
     {
