@@ -40,11 +40,8 @@ export async function fill(instance: Instance, source: string): Promise<Filled> 
   const values = { creator_id: null, name: 'history', path: 'history', visibility: group.visibility }
   const project = await createWithRepository(instance, { ...values, namespace: group }, { from: source })
   const milestone = await fillPlanning(db, group.id, project.id)
-<<<<<<< HEAD
   await db.script(issuesIn(project.id))
-=======
   await fillConversation(db, project.id)
->>>>>>> e34e697a959b6827782122839f7574498be1b077
   await db.script('vacuum analyze')
   const { id, full_path, default_branch } = project
   return {

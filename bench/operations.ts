@@ -26,10 +26,8 @@ export function readings({ labelled, group, milestone, project }: Filled, sha: s
       kind: 'list',
       path: `/groups/${group}/milestones/${milestone}/burndown_events`,
     },
-<<<<<<< HEAD
     { name: 'issues, page 1', kind: 'list', path: `/projects/${id}/issues` },
     { name: 'issues by label', kind: 'list', path: `/projects/${id}/issues?labels=bug&state=opened` },
-=======
     {
       name: 'discussions of an issue',
       kind: 'list',
@@ -40,7 +38,6 @@ export function readings({ labelled, group, milestone, project }: Filled, sha: s
       kind: 'list',
       path: `/projects/${id}/issues/${TALKED_OF}/award_emoji`,
     },
->>>>>>> e34e697a959b6827782122839f7574498be1b077
     { name: 'namespaces', kind: 'list', path: '/namespaces' },
     { name: 'one commit', kind: 'record', path: `/projects/${id}/${commits}/${sha}` },
     {
