@@ -120,8 +120,9 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     confirmed_at: user.confirmed_at?.toISOString() ?? null,
     last_activity_on: user.last_activity_on,
     projects_limit: user.projects_limit,
-    can_create_group: user.can_create_group,
-    can_create_project: user.projects_limit > user.projects_count,
+    // Outsiders make nothing of their own.
+    can_create_group: user.can_create_group && !user.external,
+    can_create_project: user.projects_limit > user.projects_count && !user.external,
     // Nobody has a second factor or signs in from elsewhere yet.
     two_factor_enabled: false,
     external: user.external,

@@ -96,7 +96,8 @@ export const adding = {
     const names = params.username?.split(',').map((name) => name.trim()) ?? []
     const several = (params.user_id?.length ?? names.length) > 1
     if ((params.user_id?.length ?? names.length) > LIMIT) return { status: 'error', message: TOO_MANY }
-    const ids = params.user_id ?? (await members.findByUsernames(db, names)).map(({ id }) => id)
+    const named = names.length === 0 ? [] : await members.findByUsernames(db, names)
+    const ids = params.user_id ?? named.map(({ id }) => id)
     const wish = {
       access_level: params.access_level,
       expires_at: dayOf(params.expires_at),
@@ -104,7 +105,9 @@ export const adding = {
       queues: queuesPromotions(ctx, actor),
     }
     const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
-    if (several) return addSeveral(ctx, [...new Set(ids)], wish, fault)
+    const known = new Set(named.map(({ username }) => username.toLowerCase()))
+    const unknown = names.filter((name) => !known.has(name.toLowerCase()))
+    if (several) return addSeveral(ctx, { ids: [...new Set(ids)], unknown }, wish, fault)
     const [id] = ids
     if (id === undefined) throw noUser()
     return addOne(ctx, id, wish, fault)
@@ -135,14 +138,14 @@ async function addOne(
 
 async function addSeveral(
   { db, source }: Here,
-  ids: readonly number[],
+  { ids, unknown }: { readonly ids: readonly number[]; readonly unknown: readonly string[] },
   wish: Wish,
   fault: Fault | undefined,
 ): Promise<Static<typeof Added>> {
   const told = await giveRole(db, source, fault === undefined ? ids : [], wish)
   const refused =
     fault === undefined
-      ? told.flatMap((one) => refusalOf(one))
+      ? [...told.flatMap((one) => refusalOf(one)), ...unknown.map((name) => [name, 'User not found'])]
       : (await usernamesOf(db, ids)).map((name) => [name, sentenceOf(fault)])
   const queued = told.flatMap(({ username, outcome }) =>
     outcome.is === 'queued' ? [[username ?? '', QUEUED]] : [],

@@ -132,6 +132,11 @@ test('several are added at once; each who cannot is named, and the others are in
   ])
   const now = await levels(at(harbour))
   assert.deepEqual([now['one'], now['two'], now['ada']], [20, 20, 30])
+  const byName = { username: 'one, nobody-here', access_level: 20 }
+  assert.deepEqual((await call('POST', at(harbour), byName)).body, {
+    status: 'error',
+    message: { one: 'User already exists in source', 'nobody-here': 'User not found' },
+  })
   const ids = [await make.user(), await make.user()].map(({ id }) => id)
   assert.deepEqual(told(await call('POST', at(harbour), { user_id: ids, access_level: 10 })), [
     201,

@@ -80,6 +80,21 @@ test('a list holds one’s own tokens, filtered; an administrator sees those of 
   assert.deepEqual([other.status, other.body], [401, { message: '401 Unauthorized' }])
 })
 
+test('a token that administrators made to act as a user is not the user’s to see or turn', async () => {
+  const user = await world.make.user()
+  const token = await world.make.token(user, { name: 'acting', impersonation: true })
+  const id = await idOf(token, 'acting')
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/rotate'],
+    ['DELETE', ''],
+  ] as const) {
+    const answer = await world.call(method, `/personal_access_tokens/${id}${path}`, { as: user })
+    assert.deepEqual([answer.status, answer.body], [401, { message: '401 Unauthorized' }])
+  }
+  assert.equal((await world.get('/user', { ...user, token })).status, 200)
+})
+
 test('only an administrator learns that a token is not there', async () => {
   const [user, admin] = [await world.make.user(), await world.make.admin()]
   for (const method of ['GET', 'DELETE'] as const) {

@@ -54,7 +54,8 @@ const token = loads({
   says: 'a token of the caller; for administrators, any',
   find: async ({ db, actor }: Signed, id) => {
     const found = await tokens.find(db, id)
-    if (!actor.admin && found?.user_id !== actor.id) throw unauthorized()
+    const own = found?.user_id === actor.id && !found.impersonation
+    if (!actor.admin && !own) throw unauthorized()
     return found
   },
 })

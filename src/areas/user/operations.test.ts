@@ -37,7 +37,7 @@ test('a caller is told who the token belongs to; an administrator a little more'
     email: user.email,
     commit_email: user.email,
     confirmed_at: user.confirmed_at?.toISOString(),
-    projects_limit: 1e5,
+    projects_limit: 100_000,
     can_create_group: true,
     can_create_project: true,
     private_profile: false,
