@@ -264,3 +264,42 @@ test('shares with groups that cannot be seen, with the own group, and of more th
   await make.sql(`update namespaces set settings = '{"share_with_group_lock":true}' where id = ${group.id}`)
   assert.deepEqual((await share(open.id)).body, { message: 'The project sharing with group is disabled' })
 })
+
+test('git clients feel a move, a share and an archive with their very next request', async () => {
+  const { make, app } = at()
+  const [from, to] = [await make.group(), await make.group()]
+  const project = await make.project({ group: from, repository: history() })
+  const owner = await make.memberOf('owner', { group: from })
+  await make.member(owner, 'owner', { group: to })
+  const friend = await make.memberOf('developer', { group: await make.group({ path: 'friends' }) })
+  const git = async (as: Someone, path: string, service = 'upload'): Promise<number> => {
+    const authorization = `Basic ${Buffer.from(`x:${as.token}`).toString('base64')}`
+    const url = `/${path}.git/info/refs?service=git-${service}-pack`
+    return (await app.inject({ url, headers: { authorization } })).statusCode
+  }
+  assert.deepEqual([await git(owner, project.full_path), await git(friend, project.full_path)], [200, 404])
+  const { body } = await transfer(owner, project.id, to.id)
+  const path = String(body['path_with_namespace'])
+  assert.deepEqual([await git(owner, project.full_path), await git(owner, path)], [404, 200])
+  await make.member(owner, 'guest', { group: { id: (await groupOf(friend)).id } })
+  await post(owner, `/projects/${project.id}/share`, {
+    group_id: (await groupOf(friend)).id,
+    group_access: 30,
+  })
+  assert.deepEqual([await git(friend, path), await git(friend, path, 'receive')], [200, 200])
+  await post(owner, `/projects/${project.id}/archive`, {})
+  assert.deepEqual([await git(friend, path), await git(friend, path, 'receive')], [200, 403])
+  await at().call('DELETE', `/projects/${project.id}/share/${(await groupOf(friend)).id}`, { as: owner })
+  assert.equal(await git(friend, path), 404)
+  await at().call('DELETE', `/projects/${project.id}`, { as: owner })
+  assert.equal(await git(owner, path), 404)
+})
+
+async function groupOf({ id }: Someone): Promise<{ id: number }> {
+  const [row] = await rowsOf<{ id: number }>(
+    at(),
+    'select namespace_id as id from members where user_id = $1',
+    [id],
+  )
+  return row ?? { id: 0 }
+}
