@@ -26,6 +26,8 @@ export function readings({ labelled, group, milestone, project }: Filled, sha: s
       kind: 'list',
       path: `/groups/${group}/milestones/${milestone}/burndown_events`,
     },
+    { name: 'issues, page 1', kind: 'list', path: `/projects/${id}/issues` },
+    { name: 'issues by label', kind: 'list', path: `/projects/${id}/issues?labels=bug&state=opened` },
     {
       name: 'discussions of an issue',
       kind: 'list',
