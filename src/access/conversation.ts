@@ -39,7 +39,8 @@ const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'> => ({
 
 const PLAIN = { iid: null, project_id: null, group_id: null, locked: false, confidential: false } as const
 
-const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
+/** An issue, as what is talked about. */
+export const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
   kind: 'issue',
   id: row.id,
   iid: row.iid,

@@ -17,7 +17,8 @@ interface Spoken {
   readonly about: Noteable
   /** The project it stands in; an epic is in none. */
   readonly project: Project | undefined
-  readonly noteId: number
+  /** Null for a description. */
+  readonly noteId: number | null
   readonly internal: boolean
 }
 
@@ -170,7 +171,7 @@ async function refer(spoken: Spoken, text: string): Promise<void> {
 /** As much of a text is heard; behind it people only read on. */
 const HEARD = 200_000
 
-/** Call inside the transaction that writes the note. */
+/** Call inside the transaction that writes the text. */
 export async function hearMentions(spoken: Spoken, body: string): Promise<void> {
   const text = withoutCode(body.slice(0, HEARD))
   const { db, actor, about, noteId } = spoken

@@ -39,16 +39,16 @@ const touch = async (db: Db, { noteable, note }: Awardable): Promise<number> =>
 export async function react(db: Db, on: Awardable, name: string, userId: number): Promise<AwardEmoji> {
   const { noteable, note } = on
   const place = { noteable_id: note ? null : noteable.id, note_id: note?.id ?? null }
+  // The record first, as everybody does who writes about it: nobody waits for the other way round.
+  await touch(db, on)
   const row = await db.one(insert, { name, user_id: userId, ...place })
   if (row === undefined) throw new Error('a reaction was not inserted')
-  await touch(db, on)
   await finishTodos(db, noteable.id, userId)
   return row
 }
 
 /** Takes a reaction back; false when somebody else has. */
 export async function unreact(db: Db, on: Awardable, id: number): Promise<boolean> {
-  const gone = await db.run(remove, { id })
   await touch(db, on)
-  return gone > 0
+  return (await db.run(remove, { id })) > 0
 }

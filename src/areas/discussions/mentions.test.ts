@@ -120,3 +120,21 @@ test('what is not for everybody is not spoken of elsewhere, and nobody writes wh
   assert.deepEqual(await wordsOn(there), [])
   assert.deepEqual(await wordsOn(secret), [])
 })
+
+test('the description of an issue calls and speaks as comments do', async () => {
+  const fresh = await world().make.project({ group, visibility: 'private' })
+  const create = async (description: string): Promise<Made> => {
+    const path = `/projects/${fresh.id}/issues`
+    const answer = await world().call('POST', path, { as: author, body: { title: 'x', description } })
+    assert.equal(answer.status, 201, answer.text)
+    const { id, iid } = answer.body as { id: number; iid: number }
+    return { id, iid, path: `${path}/${iid}` }
+  }
+  const there = await create('')
+  const made = await create(`@${guest?.username}, see #${there.iid}`)
+  assert.deepEqual(await waiting(made), ids(guest))
+  assert.deepEqual(await wordsOn(there), [`mentioned in issue #${made.iid}`])
+  const body = { description: `@${planner?.username}` }
+  assert.equal((await world().call('PUT', made.path, { as: author, body })).status, 200)
+  assert.deepEqual(await waiting(made), ids(guest, planner))
+})

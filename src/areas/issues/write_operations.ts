@@ -1,14 +1,17 @@
 import { Type as t } from 'typebox'
+import { ofIssue } from '../../access/conversation.ts'
 import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
+import { hearMentions } from '../../core/mentions.ts'
 import type { Project } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
-import type { Actor } from '../../http/gate.ts'
+import type { Issue as IssueRow } from '../../db/schema_planning.ts'
+import type { Actor, Context } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
 import { conflict, invalid } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
@@ -73,6 +76,7 @@ export const createIssue = operation({
       ...plan,
       ...(mine && { updated_at: params.created_at }),
     })
+    await hearDescription(ctx, made)
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
@@ -98,6 +102,12 @@ export const updateIssue = operation({
       ...(owns(ctx) && { updated_at: params.updated_at }),
     }
     await changeIssue(ctx, issue.id, change)
+    if (change.description !== undefined && change.description !== issue.description)
+      await hearDescription(ctx, {
+        ...issue,
+        description: change.description,
+        confidential: change.confidential ?? issue.confidential,
+      })
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },
   returns: Issue,
@@ -117,3 +127,13 @@ export const deleteIssue = operation({
   },
   returns: nothing,
 })
+
+/** Whom and what a description speaks of hears of it. */
+const hearDescription = (
+  { db, actor, project }: Context & { readonly actor: Actor; readonly project: Project },
+  issue: IssueRow,
+): Promise<void> =>
+  hearMentions(
+    { db, actor, about: ofIssue(issue), project, noteId: null, internal: false },
+    issue.description ?? '',
+  )
