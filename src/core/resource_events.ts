@@ -54,16 +54,3 @@ const weight = statement(
 )
 export const recordWeight = (db: Db, deed: Deed & { readonly weight: number | null }): Promise<number> =>
   db.run(weight, deed)
-
-const iteration = statement(
-  (p: Slots<Deed & { iteration_id: number; action: string }>) => sql`
-    insert into resource_iteration_events (issue_id, user_id, iteration_id, action)
-    values (${p.noteable_id}, ${p.user_id}, ${p.iteration_id}, ${p.action})`,
-)
-
-/** As for milestones. */
-export async function recordIteration(db: Db, deed: Deed, { from, to }: Move): Promise<void> {
-  const iteration_id = to ?? from
-  if (iteration_id === null || from === to) return
-  await db.run(iteration, { ...deed, iteration_id, action: to === null ? 'remove' : 'add' })
-}
