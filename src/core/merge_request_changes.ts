@@ -3,7 +3,7 @@ import type { Instance } from '../instance.ts'
 import { findMilestone, milestoneTitle } from './issue_rows.ts'
 import * as says from './issue_sentences.ts'
 import { changeLabels } from './labelling.ts'
-import { compareBranches, keepHead } from './merge_request_moves.ts'
+import { compareBranches, headOf, keepHead } from './comparing.ts'
 import { noteCompared, noteStatus } from './merge_request_rows.ts'
 import {
   giveParts,
@@ -167,8 +167,7 @@ async function give(
 /** It compares something else than before: another target, or what its branch became while it was closed. */
 async function compareAnew({ db, git }: MergeRequestDeed, request: MergeRequest): Promise<void> {
   const repository = git.repository(repositoryPath(request.project_id))
-  const source = git.repository(repositoryPath(request.source_project_id ?? request.project_id))
-  const tip = await source.ref(`refs/heads/${request.source_branch}`)
+  const tip = await headOf(git, request)
   const head = tip ?? request.head_sha
   const compared =
     head === null

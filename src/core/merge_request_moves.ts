@@ -1,6 +1,7 @@
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import { closeIssues, closedBy } from './closing.ts'
+import { compareBranches, headOf, keepHead, messagesOf } from './comparing.ts'
 import {
   findLanded,
   noteCompared,
@@ -22,8 +23,6 @@ const HEADS = 'refs/heads/'
 /** Commits that are looked through for the one that merged a branch, and named in a note. */
 const SEARCHED = 1_000
 const NAMED = 50
-/** Commits that a merge request is found by. */
-const REMEMBERED = 5_000
 
 interface Tools extends Pick<Instance, 'db' | 'git'> {
   /** Who moves branches. */
@@ -74,12 +73,11 @@ async function tipsOf(
 
 /** Its source branch moved, or went. */
 async function followSource({ db, git, actor }: Tools, request: OpenRequest): Promise<void> {
-  const { id, iid, project_id, source_project_id, source_branch } = request
+  const { id, iid, project_id } = request
   const target = git.repository(repositoryPath(project_id))
-  const source = git.repository(repositoryPath(source_project_id ?? project_id))
   // One at a time: what is written down last is what was looked at last.
   await target.locked([`merge request ${id}`], async () => {
-    const head = await source.ref(HEADS + source_branch)
+    const head = await headOf(git, request)
     if (head === undefined) return noteStatus(db, [id], 'broken')
     const compared = await compareBranches(target, { head, target_branch: request.target_branch })
     await keepHead(target, iid, head)
@@ -90,42 +88,6 @@ async function followSource({ db, git, actor }: Tools, request: OpenRequest): Pr
     if (body !== undefined)
       await writeSystemNote(db, { noteable_id: id, author_id: actor?.id ?? null, action: 'commit', body })
   })
-}
-
-/** What a merge request of these compares; undefined without a target branch. */
-export async function compareBranches(
-  repository: Repository,
-  { head, target_branch }: { readonly head: string; readonly target_branch: string },
-): Promise<Compared | undefined> {
-  const start = await repository.ref(HEADS + target_branch)
-  if (start === undefined) return undefined
-  const base = await repository.mergeBase(start, head)
-  const [before, after] = await Promise.all([repository.commit(base ?? start), repository.commit(head)])
-  if (before === undefined || after === undefined) return undefined
-  const [patch, merged, commits] = await Promise.all([
-    repository.patch(before.tree, after.tree),
-    base === head ? undefined : repository.mergeTrees(start, head, true),
-    repository.log({ from: [head], exclude: [start], skip: 0, limit: REMEMBERED }),
-  ])
-  const conflicts = merged !== undefined && 'fault' in merged && merged.fault === 'conflict'
-  return {
-    base_sha: before.id,
-    start_sha: start,
-    head_sha: head,
-    changes_count: patch.complete ? String(patch.files.length) : `${patch.files.length}+`,
-    status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
-    commits,
-  }
-}
-
-export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head`
-
-/** Lets the commits of a merge request stay, and be fetched, when its branch has moved or gone. */
-export async function keepHead(repository: Repository, iid: number, head: string): Promise<void> {
-  const ref = headRef(iid)
-  const from = await repository.ref(ref)
-  // No lock of branches is held for it: whoever pushes has their turn, and nobody else moves it.
-  if (from !== head) await repository.moveRefs([{ ref, from, to: head }])
 }
 
 /** `added 2 commits`, and which; undefined when there are none, as after a rebase onto less. */
@@ -242,15 +204,4 @@ async function finish({ db }: Tools, repository: Repository, request: Landed, do
     await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'merged', body: 'merged' })
     await closeIssues(tx, iids, { project_id, user_id, via: `merge request !${iid}` })
   })
-}
-
-/** What the commits of a merge request say. */
-export async function messagesOf(
-  repository: Repository,
-  { head_sha, base_sha }: { readonly head_sha: string | null; readonly base_sha: string | null },
-): Promise<string[]> {
-  if (head_sha === null || base_sha === null || (await repository.commit(head_sha)) === undefined) return []
-  const shas = await repository.log({ from: [head_sha], exclude: [base_sha], skip: 0, limit: SEARCHED })
-  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
-  return commits.flatMap((commit) => commit?.message ?? [])
 }

@@ -67,7 +67,7 @@ const compared = statement(
       select ${p.id}, unnest(${p.commits}::text[]) on conflict do nothing
     )
     update merge_requests m
-       set head_sha = ${p.head_sha}, merge_status = ${p.status},
+       set head_sha = ${p.head_sha}, merge_error = null, merge_status = ${p.status},
            updated_at = case when exists (select from made) then now() else m.updated_at end
      where m.id = ${p.id}
     returning exists (select from made) as fresh, (select head_sha from last) as before`,

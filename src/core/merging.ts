@@ -4,6 +4,7 @@ import type { Commit } from '../git/objects/commit.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import { signatureOf, type Writing } from './commit_writing.ts'
+import { headOf } from './comparing.ts'
 import { findIntents, noteIntent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
 import { movingRefs } from './pushes.ts'
@@ -44,8 +45,6 @@ interface Merging extends Writing {
     MergeRequest,
     'id' | 'iid' | 'source_branch' | 'target_branch' | 'source_project_id' | 'project_id'
   >
-  /** Where the source branch is: of a fork another repository. */
-  readonly source: Repository
 }
 
 /**
@@ -62,7 +61,7 @@ export async function mergeRequest(merging: Merging, plan: MergePlan): Promise<v
 }
 
 function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
-  const { repository, source, project, mergeRequest: request } = merging
+  const { repository, git, project, mergeRequest: request } = merging
   const target = HEADS + request.target_branch
   const isHere = request.source_project_id === request.project_id
   const branch = HEADS + request.source_branch
@@ -73,7 +72,7 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
       // In this order: what was begun is noted until the row knows of it.
       const begun = await findIntents(merging.db, request.id)
       const now = await findMergeRequest(merging.db, project, request.iid)
-      const [tip, head] = await Promise.all([repository.ref(target), source.ref(branch)])
+      const [tip, head] = await Promise.all([repository.ref(target), headOf(git, request)])
       if (now?.state !== 'opened' || now.target_branch !== request.target_branch)
         throw new MergeRefused('not_allowed')
       if (tip === undefined || head === undefined) throw new MergeRefused('not_allowed')

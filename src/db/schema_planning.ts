@@ -67,6 +67,7 @@ export interface MergeRequestTable extends Times {
   downvotes: Generated<number>
   head_sha: string | null
   merge_status: Generated<'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'broken'>
+  merge_error: string | null
   /** As the title says. */
   draft: ColumnType<boolean, never, never>
   merge_commit_sha: string | null

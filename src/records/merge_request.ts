@@ -274,7 +274,7 @@ export const presentMergeRequestDetail = (
     row.diff && row.head_sha !== null
       ? { base_sha: row.diff.base_sha, head_sha: row.head_sha, start_sha: row.diff.start_sha }
       : null,
-  merge_error: null,
+  merge_error: row.merge_error,
   first_contribution: false,
   user: { can_merge: canMerge },
   ...(diverged !== undefined && { diverged_commits_count: diverged }),

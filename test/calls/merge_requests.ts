@@ -44,6 +44,13 @@ async function restore(world: World, scene: Scene): Promise<void> {
   await repository.moveRefs(moves.filter(({ from, to }) => from !== to))
 }
 
+/** Another commit than its branch has, for the branch to be rebased onto. */
+async function moveMain(world: World, scene: Scene): Promise<void> {
+  const repository = world.opened.instance.git.repository(repositoryPath(scene.project.id))
+  const { main, other } = await standOf(world, scene)
+  await repository.moveRefs([{ ref: 'refs/heads/main', from: main, to: other }])
+}
+
 /** One open merge request of `topic` into `main`, which is protected for maintainers; the group's owner wrote it. */
 export const mergeRequests: Calls = {
   inPrivate: `
@@ -56,6 +63,7 @@ export const mergeRequests: Calls = {
   updateMergeRequest            404 404 404 404 404 403 200 200 200 200 404
   deleteMergeRequest            404 404 404 403 403 403 403 403 204 204 404
   mergeMergeRequest             404 404 404 404 404 401 401 200 200 200 404
+  rebaseMergeRequest            404 404 404 404 404 403 202 202 202 202 404
   listMergeRequestCommits       404 404 404 404 404 200 200 200 200 200 404
   getMergeRequestChanges        404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestDiffs         404 404 404 404 404 200 200 200 200 200 404
@@ -82,6 +90,7 @@ export const mergeRequests: Calls = {
   updateMergeRequest            403 403 403 403 403 403 200 200 200 200 401
   deleteMergeRequest            403 403 403 403 403 403 403 403 204 204 401
   mergeMergeRequest             401 401 401 401 401 401 401 200 200 200 401
+  rebaseMergeRequest            403 403 403 403 403 403 202 202 202 202 401
   listMergeRequestCommits       200 200 200 200 200 200 200 200 200 200 200
   getMergeRequestChanges        200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestDiffs         200 200 200 200 200 200 200 200 200 200 200
@@ -124,6 +133,7 @@ export const mergeRequests: Calls = {
     })
     if (made.status !== 201) throw new Error(`${made.status} ${made.text}`)
     await world.make.sql(approved)
+    if (operation === 'rebaseMergeRequest') await moveMain(world, scene)
     const [version] = await rowsOf<{ id: number }>(
       world,
       'select d.id from merge_request_diffs d join merge_requests m on m.id = d.merge_request_id where m.project_id = $1',

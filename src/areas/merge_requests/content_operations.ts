@@ -1,21 +1,16 @@
 import { Readable } from 'node:stream'
-import { Type as t, type Static } from 'typebox'
+import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { anyone, project } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
-import { messagesOf } from '../../core/merge_request_moves.ts'
+import { messagesOf } from '../../core/comparing.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { hasFeature } from '../../core/project_features.ts'
-import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import { isGitError } from '../../git/errors.ts'
-import type { Patch } from '../../git/objects/patch.ts'
-import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
-import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { tooLarge } from '../../http/problems.ts'
-import { timestamp } from '../../http/schema.ts'
 import { Commit, presentListed } from '../../records/commit.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import {
@@ -26,40 +21,13 @@ import {
 } from '../../records/merge_request.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
-import {
-  findVersion,
-  listByCommit,
-  listIssuesAmong,
-  listPipelinesOf,
-  listVersions,
-  newestVersion,
-  type Version,
-} from './content_store.ts'
-import { mayMergeIt, readsMergeRequests, repositories } from './gates.ts'
+import { listByCommit, listIssuesAmong, listPipelinesOf, newestVersion } from './content_store.ts'
+import { commitsOf, patchOf } from './contents.ts'
+import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { showMergeRequest } from './store.ts'
 
-const gates = [project, anyone, mergeRequest, repositories] as const
-type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
-
-/** What is in the source branch and not in the target, the newest first. */
-async function commitsOf(
-  repository: Repository,
-  { head_sha, start_sha }: Compared,
-  { offset, size }: { readonly offset: number; readonly size: number },
-): Promise<NonNullable<Awaited<ReturnType<Repository['commit']>>>[]> {
-  const query = { from: [head_sha], exclude: [start_sha], skip: offset, limit: size }
-  const shas = await repository.log(query)
-  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
-  return commits.filter((one) => one !== undefined)
-}
-
-async function patchOf(repository: Repository, { base_sha, head_sha }: Compared): Promise<Patch> {
-  const [before, after] = await Promise.all([repository.commit(base_sha), repository.commit(head_sha)])
-  if (before === undefined || after === undefined) return { files: [], complete: true }
-  return repository.patch(before.tree, after.tree)
-}
-
+const gates = [project, anyone, mergeRequest, comparedIn] as const
 export const listMergeRequestCommits = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/commits',
@@ -149,75 +117,6 @@ export const getMergeRequestRawDiffs = operation({
   },
   returns: bytes(),
   refuses: [tooMuch],
-})
-
-const versionRecord = {
-  id: t.Integer(),
-  head_commit_sha: t.String(),
-  base_commit_sha: t.String(),
-  start_commit_sha: t.String(),
-  created_at: timestamp(),
-  merge_request_id: t.Integer(),
-  state: t.String(),
-  real_size: t.String(),
-  patch_id_sha: t.Null(),
-}
-const DiffVersion = t.Object(versionRecord)
-
-const presentVersion = (row: Version): Static<typeof DiffVersion> => ({
-  id: row.id,
-  head_commit_sha: row.head_sha,
-  base_commit_sha: row.base_sha,
-  start_commit_sha: row.start_sha,
-  created_at: row.created_at.toISOString(),
-  merge_request_id: row.merge_request_id,
-  state: 'collected',
-  real_size: row.changes_count,
-  patch_id_sha: null,
-})
-
-export const listMergeRequestVersions = operation({
-  method: 'GET',
-  path: '/projects/:id/merge_requests/:merge_request_iid/versions',
-  summary: 'List what a merge request compared each time its branch moved, newest first',
-  published: true,
-  gates: [project, anyone, mergeRequest],
-  handle: async ({ db, mergeRequest, page }) => {
-    const found = await listVersions(db, mergeRequest.id, page)
-    return { ...found, items: found.items.map(presentVersion) }
-  },
-  returns: pageOf(DiffVersion),
-})
-
-const version = loads({
-  param: 'version_id',
-  type: t.Integer(),
-  as: 'version',
-  says: 'a version of the merge request',
-  find: ({ db, mergeRequest }: Has<{ mergeRequest: Row }>, id) => findVersion(db, mergeRequest.id, id),
-})
-const MOST_COMMITS = 1_000
-
-export const getMergeRequestVersion = operation({
-  method: 'GET',
-  path: '/projects/:id/merge_requests/:merge_request_iid/versions/:version_id',
-  summary: 'Get what a merge request compared at some time, with its commits and differences',
-  published: true,
-  params: t.Object({ unidiff }),
-  gates: [...gates, version],
-  handle: async (ctx) => {
-    const { repository, project, version, params } = ctx
-    const [commits, patch] = await Promise.all([
-      commitsOf(repository, version, { offset: 0, size: MOST_COMMITS }),
-      patchOf(repository, version),
-    ])
-    return {
-      ...presentVersion(version),
-      commits: commits.map((one) => presentListed(one, project, ctx)),
-      diffs: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
-    }
-  },
-  returns: t.Object({ ...versionRecord, commits: t.Array(Commit), diffs: t.Array(Diff) }),
 })
 
 export const listMergeRequestClosedIssues = operation({

@@ -59,18 +59,21 @@ export const merges: Gate<
   pass: async (ctx) => (ctx.actor !== null && (await mayMergeIt(ctx)) ? { actor: ctx.actor } : undefined),
 }
 
-/** The project's repository, and the one that its source branch is in. */
-export const repositories: Gate<
+/** The repository of its project, where it is compared. */
+export const comparedIn: Gate<
   'checks',
   never,
   { project: Project; mergeRequest: MergeRequest },
-  { repository: Repository; source: Repository }
+  { repository: Repository }
 > = {
   kind: 'checks',
-  says: 'its repositories',
+  says: 'the repository it is compared in',
   refuses: forbidden,
-  pass: ({ git, project, mergeRequest }) => ({
-    repository: git.repository(repositoryPath(project.id)),
-    source: git.repository(repositoryPath(mergeRequest.source_project_id ?? project.id)),
-  }),
+  pass: ({ git, project }) => ({ repository: git.repository(repositoryPath(project.id)) }),
+}
+
+/** Whether one project was forked from the other, or both from one. */
+export const isFork = (one: Project, other: Project): boolean => {
+  const [a, b] = [one.forked_from_project_id, other.forked_from_project_id]
+  return a === other.id || b === one.id || (a !== null && a === b)
 }

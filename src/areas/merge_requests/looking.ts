@@ -1,20 +1,19 @@
-import { compareBranches } from '../../core/merge_request_moves.ts'
+import { compareBranches, headOf } from '../../core/comparing.ts'
 import type { Repository } from '../../git/repository.ts'
+import type { Instance } from '../../instance.ts'
 import type { MergeRequestShown } from '../../records/merge_request.ts'
 
-interface Here {
+interface Here extends Pick<Instance, 'git'> {
   readonly repository: Repository
-  /** Where its source branch is. */
-  readonly source: Repository
 }
 
 /** As it stands in git this moment, which a row that is listed may not know yet. */
 export async function lookedAt(
-  { repository, source }: Here,
+  { git, repository }: Here,
   row: MergeRequestShown,
 ): Promise<MergeRequestShown> {
   if (row.state !== 'opened') return row
-  const head = await source.ref(`refs/heads/${row.source_branch}`)
+  const head = await headOf(git, row)
   const compared =
     head === undefined
       ? undefined

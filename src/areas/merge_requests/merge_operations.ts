@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
-import { messagesOf } from '../../core/merge_request_moves.ts'
+import { messagesOf } from '../../core/comparing.ts'
 import { MergeRefused, mergeRequest as mergeBranches } from '../../core/merging.ts'
 import { pushRules } from '../../core/protected_branches.ts'
 import type { Project } from '../../core/projects.ts'
@@ -16,7 +16,7 @@ import {
   presentMergeRequestDetail,
   type MergeRequestShown,
 } from '../../records/merge_request.ts'
-import { mayMergeIt, merges, repositories } from './gates.ts'
+import { mayMergeIt, merges, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { mergeMessage, methodOf, squashes } from './rules.ts'
 import { authorOf, showMergeRequest } from './store.ts'
@@ -46,7 +46,7 @@ export const mergeMergeRequest = operation({
     ),
     auto_merge: t.Optional(t.Boolean({ description: 'There are no pipelines to wait for' })),
   }),
-  gates: [project, signedIn, mergeRequest, merges, repositories],
+  gates: [project, signedIn, mergeRequest, merges, comparedIn],
   handle: async (ctx) => {
     const { db, actor, project, mergeRequest, params } = ctx
     const row = await lookedAt(ctx, await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }))

@@ -241,6 +241,31 @@ test('issues that it names are closed when it is merged into the default branch'
   )
 })
 
+test('a rebase makes the commits again on top of the target, or tells why not', async () => {
+  const iid = await shop.open('rebased')
+  await shop.commit('rebased', { 'rebased.txt': 'again\n' }, 'A second one')
+  const author = gitText(shop.directory, ['show', '-s', '--format=%an %ad', 'rebased'])
+  await shop.commit('main', { 'meanwhile.txt': 'x\n' })
+  const answer = await shop.ask('PUT', `/${iid}/rebase`)
+  assert.deepEqual([answer.status, answer.body], [202, { rebase_in_progress: true }])
+  assert.deepEqual(gitLines(shop.directory, ['log', '--format=%s', 'main..rebased']), [
+    'A second one',
+    'Write rebased.txt',
+  ])
+  assert.equal(gitText(shop.directory, ['merge-base', 'main', 'rebased']), await shop.tip('main'))
+  assert.equal(gitText(shop.directory, ['show', '-s', '--format=%an %ad', 'rebased']), author)
+  assert.equal((await get(iid)).sha, await shop.tip('rebased'))
+
+  const clash = await shop.open('clash')
+  await shop.commit('clash', { README: 'theirs again\n' })
+  await shop.commit('main', { README: 'ours again\n' })
+  const head = await shop.tip('clash')
+  assert.equal((await shop.ask('PUT', `/${clash}/rebase`)).status, 202)
+  assert.equal(await shop.tip('clash'), head)
+  const { merge_error } = (await shop.ask('GET', `/${clash}`)).body as { merge_error: string }
+  assert.equal(merge_error, 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.')
+})
+
 test('git finds nothing amiss behind all these merges', () => {
   gitText(shop.directory, ['fsck', '--strict', '--no-dangling'])
 })

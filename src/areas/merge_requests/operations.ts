@@ -9,7 +9,7 @@ import {
   presentMergeRequest,
   presentMergeRequestDetail,
 } from '../../records/merge_request.ts'
-import { mayMergeIt, readsMergeRequests, repositories } from './gates.ts'
+import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
 import { listParams, wantedOf } from './list_params.ts'
 import { listIn } from './list_store.ts'
 import { divergedBy, lookedAt } from './looking.ts'
@@ -17,8 +17,11 @@ import { showMergeRequest } from './store.ts'
 
 export * from './approval_operations.ts'
 export * from './content_operations.ts'
+export * from './create_operations.ts'
 export * from './merge_operations.ts'
 export * from './people_operations.ts'
+export * from './rebase_operations.ts'
+export * from './version_operations.ts'
 export * from './write_operations.ts'
 
 export const listProjectMergeRequests = operation({
@@ -87,7 +90,7 @@ export const getMergeRequest = operation({
     include_diverged_commits_count: t.Optional(t.Boolean({ default: false })),
     include_rebase_in_progress: t.Optional(t.Boolean({ default: false })),
   }),
-  gates: [project, anyone, mergeRequest, repositories],
+  gates: [project, anyone, mergeRequest, comparedIn],
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params } = ctx
     const found = await showMergeRequest(db, { id: mergeRequest.id, user_id: actor?.id ?? null })

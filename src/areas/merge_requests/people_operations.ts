@@ -8,7 +8,7 @@ import { Answer, operation } from '../../http/operation.ts'
 import { timestamp } from '../../http/schema.ts'
 import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
-import { mayMergeIt, repositories } from './gates.ts'
+import { mayMergeIt, comparedIn } from './gates.ts'
 import { participantsOf, reviewersOf, setSubscribed, showMergeRequest } from './store.ts'
 
 export const listMergeRequestParticipants = operation({
@@ -50,7 +50,7 @@ async function subscribe(ctx: Here, subscribed: boolean): Promise<Answer> {
   return new Answer(201, presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt(ctx) }))
 }
 
-const gates = [project, signedIn, mergeRequest, repositories] as const
+const gates = [project, signedIn, mergeRequest, comparedIn] as const
 
 export const subscribeToMergeRequest = operation({
   method: 'POST',

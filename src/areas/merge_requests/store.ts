@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { Project } from '../../core/projects.ts'
+import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { q, statement, statements, type Slots } from '../../db/statement.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
@@ -67,3 +69,21 @@ export const setSubscribed = (
   db: Db,
   who: { readonly id: number; readonly user_id: number; readonly subscribed: boolean },
 ): Promise<number> => db.run(subscribe, who)
+
+const project = statement(
+  (p: Slots<{ id: number; user_id: number }>) => sql<Project>`
+    select p.*, n.traversal_ids,
+           coalesce(${roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)}, 0) as role
+      from projects p join namespaces n on n.id = p.namespace_id where p.id = ${p.id}`,
+)
+/** A project with what the user holds on it, whether it shows or not. */
+export const findProject = (db: Db, id: number, userId: number): Promise<Project | undefined> =>
+  db.one(project, { id, user_id: userId })
+
+const mergeError = statement(
+  (p: Slots<{ id: number; text: string | null }>) => sql`
+    update merge_requests set merge_error = ${p.text} where id = ${p.id} and merge_error is distinct from ${p.text}`,
+)
+/** Why the last attempt at its branches failed; null when it did not. */
+export const noteMergeError = (db: Db, id: number, text: string | null): Promise<number> =>
+  db.run(mergeError, { id, text })

@@ -1,151 +1,30 @@
-import { Type as t, type Static } from 'typebox'
-import { developer, project, projectOwner, signedIn } from '../../access/gates.ts'
+import { Type as t } from 'typebox'
+import { project, projectOwner, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
-import { nextInProject } from '../../core/counters.ts'
+import { headRef } from '../../core/comparing.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_request_changes.ts'
-import { compareBranches, followBranches, headRef, keepHead } from '../../core/merge_request_moves.ts'
-import { noteCompared } from '../../core/merge_request_rows.ts'
-import { findTwin, insertMergeRequest, type NewMergeRequest } from '../../core/merge_request_writes.ts'
-import { repositoryPath, type Project } from '../../core/projects.ts'
-import type { Db } from '../../db/client.ts'
+import { findTwin } from '../../core/merge_request_writes.ts'
+import { repositoryPath } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
-import type { Actor, Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { Problem, invalid, unprocessable } from '../../http/problems.ts'
-import { listOf, nullable, oneOf } from '../../http/schema.ts'
-import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request.ts'
-import { changesIt, manages, mayMergeIt, readsMergeRequests } from './gates.ts'
-import { titleFaults } from './rules.ts'
-import { removeMergeRequest, showMergeRequest } from './store.ts'
+import { invalid } from '../../http/problems.ts'
+import { listOf, oneOf } from '../../http/schema.ts'
+import { MergeRequestDetail } from '../../records/merge_request.ts'
+import { changesIt, manages } from './gates.ts'
+import { removeMergeRequest } from './store.ts'
+import {
+  anotherOne,
+  answerWith,
+  checkTitle,
+  common,
+  managed,
+  noSuchBranch,
+  sameBranch,
+  type Here,
+} from './write_params.ts'
 
 const HEADS = 'refs/heads/'
-const description = t.Optional(nullable(t.String({ maxLength: 1_000_000 })))
-const people = t.Optional(listOf(t.Integer()))
-const common = {
-  title: t.String(),
-  description,
-  assignee_id: t.Optional(nullable(t.Integer())),
-  assignee_ids: people,
-  reviewer_ids: people,
-  labels: t.Optional(listOf(t.String())),
-  milestone_id: t.Optional(nullable(t.Integer())),
-  remove_source_branch: t.Optional(t.Boolean()),
-  squash: t.Optional(t.Boolean()),
-  allow_collaboration: t.Optional(t.Boolean()),
-  allow_maintainer_to_push: t.Optional(t.Boolean()),
-}
-type Given = Partial<Static<ReturnType<typeof t.Object<typeof common>>>>
-
-/** More users than this have no part in one. */
-const MOST_PEOPLE = 200
-
-/** 0 stands for nobody. */
-const idsOf = (given: readonly number[] | undefined): number[] | undefined =>
-  given?.filter((id) => id > 0).slice(0, MOST_PEOPLE)
-
-/** What only who manages merge requests may say of one; what others say of it is passed over, as published. */
-const managed = (given: Given): MergeRequestChange => ({
-  assignee_ids: idsOf(
-    given.assignee_ids ?? (given.assignee_id === undefined ? undefined : [given.assignee_id ?? 0]),
-  ),
-  reviewer_ids: idsOf(given.reviewer_ids),
-  labels: given.labels,
-  milestone_id: given.milestone_id === 0 ? null : given.milestone_id,
-})
-
-const checkTitle = (title: string | undefined): void => {
-  const faults = title === undefined ? [] : titleFaults(title)
-  if (faults.length > 0) throw invalid({ title: faults })
-}
-
-const sameBranch = (): Problem => unprocessable(["You can't use same project/branch for source and target"])
-const noSuchBranch = (which: 'Source' | 'Target', branch: string): Problem =>
-  unprocessable([`${which} branch "${branch}" does not exist`])
-const noFork = (): Problem => unprocessable(['Source project is not a fork of the target project'])
-const anotherOne = (iid: number): Problem =>
-  new Problem(409, { message: [`Another open merge request already exists for this source branch: !${iid}`] })
-
-/** What the database refuses because another request has the same branches. */
-async function twinOf(db: Db, error: unknown, row: NewMergeRequest | Row): Promise<unknown> {
-  if (!violates(error, 'merge_requests_open_key')) return error
-  const { project_id, source_project_id, source_branch, target_branch } = row
-  const iid = await findTwin(db, {
-    project_id,
-    source_project_id: source_project_id ?? 0,
-    source_branch,
-    target_branch,
-  })
-  return anotherOne(iid ?? 0)
-}
-
-type Here = Has<{ project: Project; actor: Actor }>
-
-async function answerWith(ctx: Here, db: Db, mergeRequest: Row): Promise<Static<typeof MergeRequestDetail>> {
-  const row = await showMergeRequest(db, { id: mergeRequest.id, user_id: ctx.actor.id })
-  return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt({ ...ctx, mergeRequest: row }) })
-}
-
-export const createMergeRequest = operation({
-  method: 'POST',
-  path: '/projects/:id/merge_requests',
-  summary: 'Create a merge request',
-  published: true,
-  moves: 'refs',
-  params: t.Object({
-    source_branch: t.String(),
-    target_branch: t.String(),
-    target_project_id: t.Optional(t.Integer()),
-    ...common,
-  }),
-  gates: [project, signedIn, readsMergeRequests, developer],
-  handle: async (ctx) => {
-    const { db, git, project, actor, params, now } = ctx
-    const { source_branch, target_branch } = params
-    checkTitle(params.title)
-    if (params.target_project_id !== undefined && params.target_project_id !== project.id) throw noFork()
-    if (source_branch === target_branch) throw sameBranch()
-    const repository = git.repository(repositoryPath(project.id))
-    const head = await repository.ref(HEADS + source_branch)
-    if (head === undefined) throw noSuchBranch('Source', source_branch)
-    const compared = await compareBranches(repository, { head, target_branch })
-    if (compared === undefined) throw noSuchBranch('Target', target_branch)
-    const values = {
-      project_id: project.id,
-      author_id: actor.id,
-      title: params.title.trim(),
-      description: params.description ?? null,
-      source_project_id: project.id,
-      source_branch,
-      target_branch,
-      squash: params.squash ?? false,
-      remove_source_branch: params.remove_source_branch ?? false,
-    }
-    const made = await db
-      .transaction(async (tx) => {
-        const iid = await nextInProject(tx, project.id, 'merge_requests')
-        const row = await insertMergeRequest(tx, { ...values, iid })
-        await noteCompared(tx, row.id, compared)
-        await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, managed(params))
-        await keepHead(repository, iid, head)
-        return row
-      })
-      .catch(async (error: unknown) => {
-        throw await twinOf(db, error, { ...values, iid: 0 })
-      })
-    // A branch that moved meanwhile moved unheard.
-    await followBranches(ctx, project, [source_branch])
-    return answerWith(ctx, db, made)
-  },
-  returns: MergeRequestDetail,
-  refuses: [
-    sameBranch,
-    () => noSuchBranch('Source', 'topic'),
-    noFork,
-    () => anotherOne(1),
-    () => invalid({ title: ["can't be blank"] }),
-  ],
-})
 
 // prettier-ignore
 const CHANGEABLE = [

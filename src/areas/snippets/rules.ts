@@ -2,7 +2,7 @@ import type { SnippetFile } from './store.ts'
 
 const SHOWN = 255
 /** As many files as a snippet has at most. */
-export const MOST_FILES = 10
+const MOST_FILES = 10
 
 /** Why a title will not do, in the published words. */
 export const titleFaults = (title: string): string[] => [
@@ -30,7 +30,7 @@ const isPath = (path: string): boolean =>
     .every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git')
 
 /** A name for a file that was given none. */
-export const nameFor = (taken: readonly string[]): string => {
+const nameFor = (taken: readonly string[]): string => {
   for (let number = 1; ; number += 1) {
     const name = `snippetfile${number}.txt`
     if (!taken.includes(name)) return name

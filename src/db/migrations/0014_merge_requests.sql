@@ -3,6 +3,7 @@ alter table merge_requests
   add column head_sha text,
   add column merge_status text not null default 'unchecked'
     check (merge_status in ('unchecked', 'can_be_merged', 'cannot_be_merged', 'broken')),
+  add column merge_error text,
   add column draft boolean not null
     generated always as (title ~* '^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s)') stored,
   add column upvotes integer not null default 0,

@@ -1,0 +1,24 @@
+import type { Commit } from '../../git/objects/commit.ts'
+import type { Patch } from '../../git/objects/patch.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { Version } from './content_store.ts'
+
+type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
+
+/** What is in the source branch and not in the target, the newest first. */
+export async function commitsOf(
+  repository: Repository,
+  { head_sha, start_sha }: Compared,
+  { offset, size }: { readonly offset: number; readonly size: number },
+): Promise<Commit[]> {
+  const query = { from: [head_sha], exclude: [start_sha], skip: offset, limit: size }
+  const shas = await repository.log(query)
+  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
+  return commits.filter((one) => one !== undefined)
+}
+
+export async function patchOf(repository: Repository, { base_sha, head_sha }: Compared): Promise<Patch> {
+  const [before, after] = await Promise.all([repository.commit(base_sha), repository.commit(head_sha)])
+  if (before === undefined || after === undefined) return { files: [], complete: true }
+  return repository.patch(before.tree, after.tree)
+}

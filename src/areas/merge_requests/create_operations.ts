@@ -1,0 +1,103 @@
+import { Type as t } from 'typebox'
+import { developer, mayReadCode, project, signedIn } from '../../access/gates.ts'
+import { compareBranches, headOf, keepHead } from '../../core/comparing.ts'
+import { nextInProject } from '../../core/counters.ts'
+import { changeMergeRequest } from '../../core/merge_request_changes.ts'
+import { followBranches } from '../../core/merge_request_moves.ts'
+import { noteCompared } from '../../core/merge_request_rows.ts'
+import { insertMergeRequest } from '../../core/merge_request_writes.ts'
+import { hasFeature } from '../../core/project_features.ts'
+import { repositoryPath, type Project } from '../../core/projects.ts'
+import { ROLES, canSee } from '../../core/roles.ts'
+import { operation } from '../../http/operation.ts'
+import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
+import { MergeRequestDetail } from '../../records/merge_request.ts'
+import { isFork, manages, readsMergeRequests } from './gates.ts'
+import { findProject } from './store.ts'
+import {
+  anotherOne,
+  answerWith,
+  checkTitle,
+  common,
+  managed,
+  noSuchBranch,
+  sameBranch,
+  twinOf,
+  type Here,
+} from './write_params.ts'
+
+const noFork = (): Problem => unprocessable(['Source project is not a fork of the target project'])
+
+/** Where the branch is to be merged: here, or what this project was forked from or into. */
+async function targetOf({ db, actor, project }: Here, id: number | undefined): Promise<Project> {
+  if (id === undefined || id === project.id) return project
+  const found = await findProject(db, id, actor.id)
+  if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest))
+    throw notFound('Project')
+  if (!mayReadCode(actor, found) || !hasFeature(actor, found, 'merge_requests') || found.archived)
+    throw forbidden()
+  if (!isFork(project, found)) throw noFork()
+  return found
+}
+
+export const createMergeRequest = operation({
+  method: 'POST',
+  path: '/projects/:id/merge_requests',
+  summary: 'Create a merge request',
+  published: true,
+  moves: 'refs',
+  params: t.Object({
+    source_branch: t.String(),
+    target_branch: t.String(),
+    target_project_id: t.Optional(t.Integer()),
+    ...common,
+  }),
+  gates: [project, signedIn, readsMergeRequests, developer],
+  handle: async (ctx) => {
+    const { db, git, actor, params, now } = ctx
+    const { source_branch, target_branch } = params
+    checkTitle(params.title)
+    const project = await targetOf(ctx, params.target_project_id)
+    if (project.id === ctx.project.id && source_branch === target_branch) throw sameBranch()
+    const repository = git.repository(repositoryPath(project.id))
+    const ends = { project_id: project.id, source_project_id: ctx.project.id, source_branch, target_branch }
+    const head = await headOf(git, ends)
+    if (head === undefined) throw noSuchBranch('Source', source_branch)
+    const compared = await compareBranches(repository, { head, target_branch })
+    if (compared === undefined) throw noSuchBranch('Target', target_branch)
+    const values = {
+      ...ends,
+      author_id: actor.id,
+      title: params.title.trim(),
+      description: params.description ?? null,
+      squash: params.squash ?? false,
+      remove_source_branch: params.remove_source_branch ?? false,
+    }
+    const change = manages(actor, project) ? managed(params) : {}
+    const made = await db
+      .transaction(async (tx) => {
+        const iid = await nextInProject(tx, project.id, 'merge_requests')
+        const row = await insertMergeRequest(tx, { ...values, iid })
+        await noteCompared(tx, row.id, compared)
+        await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, change)
+        await keepHead(repository, iid, head)
+        return row
+      })
+      .catch(async (error: unknown) => {
+        throw await twinOf(db, error, { ...values, iid: 0 })
+      })
+    // A branch that moved meanwhile moved unheard.
+    await followBranches(ctx, ctx.project, [source_branch])
+    return answerWith(Object.assign(ctx, { project }), db, made)
+  },
+  returns: MergeRequestDetail,
+  refuses: [
+    sameBranch,
+    () => noSuchBranch('Source', 'topic'),
+    noFork,
+    () => notFound('Project'),
+    () => forbidden(),
+    () => anotherOne(1),
+    () => invalid({ title: ["can't be blank"] }),
+  ],
+})

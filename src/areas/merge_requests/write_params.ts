@@ -1,0 +1,86 @@
+import { Type as t, type Static } from 'typebox'
+import type { MergeRequestChange } from '../../core/merge_request_changes.ts'
+import { findTwin, type NewMergeRequest } from '../../core/merge_request_writes.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Db } from '../../db/client.ts'
+import { violates } from '../../db/errors.ts'
+import type { MergeRequest as Row } from '../../db/schema_planning.ts'
+import type { Actor, Has } from '../../http/gate.ts'
+import { Problem, invalid, unprocessable } from '../../http/problems.ts'
+import { listOf, nullable } from '../../http/schema.ts'
+import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request.ts'
+import { mayMergeIt } from './gates.ts'
+import { titleFaults } from './rules.ts'
+import { showMergeRequest } from './store.ts'
+
+// What creating and changing a merge request have in common.
+
+const description = t.Optional(nullable(t.String({ maxLength: 1_000_000 })))
+const people = t.Optional(listOf(t.Integer()))
+export const common = {
+  title: t.String(),
+  description,
+  assignee_id: t.Optional(nullable(t.Integer())),
+  assignee_ids: people,
+  reviewer_ids: people,
+  labels: t.Optional(listOf(t.String())),
+  milestone_id: t.Optional(nullable(t.Integer())),
+  remove_source_branch: t.Optional(t.Boolean()),
+  squash: t.Optional(t.Boolean()),
+  allow_collaboration: t.Optional(t.Boolean()),
+  allow_maintainer_to_push: t.Optional(t.Boolean()),
+}
+type Given = Partial<Static<ReturnType<typeof t.Object<typeof common>>>>
+
+/** More users than this have no part in one. */
+const MOST_PEOPLE = 200
+
+/** 0 stands for nobody. */
+const idsOf = (given: readonly number[] | undefined): number[] | undefined =>
+  given?.filter((id) => id > 0).slice(0, MOST_PEOPLE)
+
+/** What only who manages merge requests may say of one; what others say of it is passed over, as published. */
+export const managed = (given: Given): MergeRequestChange => ({
+  assignee_ids: idsOf(
+    given.assignee_ids ?? (given.assignee_id === undefined ? undefined : [given.assignee_id ?? 0]),
+  ),
+  reviewer_ids: idsOf(given.reviewer_ids),
+  labels: given.labels,
+  milestone_id: given.milestone_id === 0 ? null : given.milestone_id,
+})
+
+export const checkTitle = (title: string | undefined): void => {
+  const faults = title === undefined ? [] : titleFaults(title)
+  if (faults.length > 0) throw invalid({ title: faults })
+}
+
+export const sameBranch = (): Problem =>
+  unprocessable(["You can't use same project/branch for source and target"])
+export const noSuchBranch = (which: 'Source' | 'Target', branch: string): Problem =>
+  unprocessable([`${which} branch "${branch}" does not exist`])
+export const anotherOne = (iid: number): Problem =>
+  new Problem(409, { message: [`Another open merge request already exists for this source branch: !${iid}`] })
+
+/** What the database refuses because another request has the same branches. */
+export async function twinOf(db: Db, error: unknown, row: NewMergeRequest | Row): Promise<unknown> {
+  if (!violates(error, 'merge_requests_open_key')) return error
+  const { project_id, source_project_id, source_branch, target_branch } = row
+  const iid = await findTwin(db, {
+    project_id,
+    source_project_id: source_project_id ?? 0,
+    source_branch,
+    target_branch,
+  })
+  return anotherOne(iid ?? 0)
+}
+
+export type Here = Has<{ project: Project; actor: Actor }>
+
+export async function answerWith(
+  ctx: Here,
+  db: Db,
+  mergeRequest: Row,
+): Promise<Static<typeof MergeRequestDetail>> {
+  const row = await showMergeRequest(db, { id: mergeRequest.id, user_id: ctx.actor.id })
+  return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt({ ...ctx, mergeRequest: row }) })
+}
