@@ -120,13 +120,14 @@ interface Titled {
 const milestone = statement(
   (p: Slots<{ id: number; project_id: number; line: readonly number[] }>) => sql<Titled>`
     select id, title from milestones
-     where id = ${p.id} and (project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))`,
+     where id = ${p.id} and (project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))
+       for key share`,
 )
 interface Place {
   readonly id: number
   readonly traversal_ids: readonly number[]
 }
-/** A milestone of the project or of a group above it. */
+/** A milestone of the project or of a group above it; it stays until the transaction ends. */
 export const findMilestone = (db: Db, project: Place, id: number): Promise<Titled | undefined> =>
   db.one(milestone, { id, project_id: project.id, line: project.traversal_ids })
 

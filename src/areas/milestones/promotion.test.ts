@@ -43,7 +43,7 @@ async function milestoneIn(
   for (const table of ['issues', 'merge_requests'])
     await rowsOf(
       world(),
-      `with made as (insert into ${table} (iid, project_id, title, milestone_id) values (1, $1, 'one', $2) returning id)
+      `with made as (insert into ${table} (iid, project_id, title, milestone_id) values (9000, $1, 'one', $2) returning id)
        insert into resource_milestone_events (noteable_id, milestone_id, action, state)
        select id, $2, 'add', 'opened' from made`,
       [project, id],
@@ -111,6 +111,21 @@ test('issues that are set to it meanwhile are either at the new milestone or ref
     [group.id],
   )
   assert.deepEqual(lost, [])
+})
+
+test('people who make issues meanwhile get them, at the new milestone or at none', async () => {
+  const { group, planner } = await place()
+  const { path, id } = await milestoneIn(group, 'busy')
+  const issues = `/projects/${path.split('/')[2]}/issues`
+  const make = (): Promise<Answered> =>
+    world().call('POST', issues, { as: planner, body: { title: 'meanwhile', milestone_id: id } })
+  const early = Array.from({ length: 10 }, make)
+  const [promoted, ...answers] = await Promise.all([promote(path, planner), ...early, ...early.map(make)])
+  assert.equal(promoted.status, 200, promoted.text)
+  for (const { status, text } of answers) assert.equal(status, 201, text)
+  const [{ issues: standing_at } = { issues: 0 }] = (await standing('busy')) as { issues: number }[]
+  const lost = await rowsOf(world(), 'select id from issues where milestone_id = $1', [id])
+  assert.deepEqual([lost, standing_at >= 1], [[], true])
 })
 
 test('a title that something else in the line or inside bears is not promoted, and nothing changes', async () => {
