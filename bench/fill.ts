@@ -7,6 +7,7 @@ import * as users from '../src/core/users.ts'
 import type { Db } from '../src/db/client.ts'
 import type { Namespace } from '../src/db/schema.ts'
 import type { Instance } from '../src/instance.ts'
+import { fillConversation } from './fill_conversation.ts'
 import { fillPlanning } from './fill_planning.ts'
 
 // A company's worth of records: 100 groups, 10,000 projects, 300 people, 100,000 labels with 300,000 links.
@@ -39,6 +40,8 @@ export async function fill(instance: Instance, source: string): Promise<Filled> 
   const values = { creator_id: null, name: 'history', path: 'history', visibility: group.visibility }
   const project = await createWithRepository(instance, { ...values, namespace: group }, { from: source })
   const milestone = await fillPlanning(db, group.id, project.id)
+  await db.script(issuesIn(project.id))
+  await fillConversation(db, project.id)
   await db.script('vacuum analyze')
   const { id, full_path, default_branch } = project
   return {
@@ -124,4 +127,17 @@ const records = (labelled: number): string => `
       join topics t on true where t.at = (m.at * 7 + k * 13) % 50000;
   insert into label_links (label_id, noteable_id)
     select m.id, c.id from marks m join changes c on c.at = m.at * 11 % 20000;
+  commit;`
+
+/** 10,000 issues of one project; `bug` is on each tenth. */
+const issuesIn = (project: number): string => `
+  begin;
+  insert into issues (iid, project_id, author_id, title, description, state, confidential, created_at)
+    select n, ${project}, (select min(id) from users), 'Issue ' || n, 'What is wrong with ' || n,
+           case n % 3 when 0 then 'closed' else 'opened' end, n % 50 = 0, now() - n * interval '1 minute'
+      from generate_series(1, 10000) n;
+  insert into labels (project_id, title, color) values (${project}, 'bug', '#CC0000');
+  insert into label_links (label_id, noteable_id)
+    select l.id, i.id from labels l, issues i
+     where l.project_id = ${project} and i.project_id = ${project} and i.iid % 10 = 0;
   commit;`

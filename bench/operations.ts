@@ -1,3 +1,4 @@
+import { TALKED_OF } from './fill_conversation.ts'
 import type { Filled } from './fill.ts'
 
 export interface Reading {
@@ -24,6 +25,18 @@ export function readings({ labelled, group, milestone, project }: Filled, sha: s
       name: 'burndown events',
       kind: 'list',
       path: `/groups/${group}/milestones/${milestone}/burndown_events`,
+    },
+    { name: 'issues, page 1', kind: 'list', path: `/projects/${id}/issues` },
+    { name: 'issues by label', kind: 'list', path: `/projects/${id}/issues?labels=bug&state=opened` },
+    {
+      name: 'discussions of an issue',
+      kind: 'list',
+      path: `/projects/${id}/issues/${TALKED_OF}/discussions`,
+    },
+    {
+      name: 'emoji of an issue',
+      kind: 'list',
+      path: `/projects/${id}/issues/${TALKED_OF}/award_emoji`,
     },
     { name: 'namespaces', kind: 'list', path: '/namespaces' },
     { name: 'one commit', kind: 'record', path: `/projects/${id}/${commits}/${sha}` },

@@ -19,8 +19,6 @@ import { premiumOrAbsent } from './tiers.ts'
 export interface Here {
   readonly noteable: Noteable
   readonly reader: Reader
-  /** Where members belong: whether they may write at all. */
-  readonly archived: boolean
   /** The project around it; an epic has none. */
   readonly home: Project | undefined
   /** The note on it that a path goes on to. */
@@ -30,14 +28,12 @@ export interface Here {
 type InProject = Has<{ project: Project }>
 type InGroup = Has<{ group: Group }>
 
-const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'archived' | 'home'> => ({
+const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home'> => ({
   reader: { viewer: actor, role: project.role },
-  archived: project.archived,
   home: project,
 })
-const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'archived' | 'home'> => ({
+const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'> => ({
   reader: { viewer: actor, role: group.role },
-  archived: false,
   home: undefined,
 })
 
@@ -216,12 +212,12 @@ export type Talking = Here & { readonly actor: Actor }
 
 const member = ({ reader }: Here): boolean => reader.viewer?.admin === true || reader.role >= ROLES.guest
 
-/** Whether the reader may say anything about it: what is locked is for members alone, what is archived for nobody. */
+/** Whether the reader may say anything about it: what is locked is for members alone. */
 export const mayTalk = (here: Here): boolean =>
-  here.reader.viewer !== null && !here.archived && (!here.noteable.locked || member(here))
+  here.reader.viewer !== null && (!here.noteable.locked || member(here))
 
 export const talks = allows({
-  says: 'whoever sees it; members alone while its discussion is locked, nobody in an archived project',
+  says: 'whoever sees it; members alone while its discussion is locked',
   refuses: forbidden,
   holds: (here: Has<Here>) => mayTalk(here),
 })

@@ -12,6 +12,7 @@ import * as commitSignatures from './commit_signatures/operations.ts'
 import * as commits from './commits/operations.ts'
 import * as compare from './compare/operations.ts'
 import { discussionOperations, noteOperations } from './discussions/operations.ts'
+import * as epics from './epics/operations.ts'
 import * as files from './files/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
@@ -80,6 +81,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   users,
   milestones,
   iterations,
+  epics,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

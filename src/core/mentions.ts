@@ -167,9 +167,12 @@ async function refer(spoken: Spoken, text: string): Promise<void> {
   }
 }
 
+/** As much of a text is heard; behind it people only read on. */
+const HEARD = 200_000
+
 /** Call inside the transaction that writes the note. */
 export async function hearMentions(spoken: Spoken, body: string): Promise<void> {
-  const text = withoutCode(body)
+  const text = withoutCode(body.slice(0, HEARD))
   const { db, actor, about, noteId } = spoken
   const { id: noteable_id, project_id, group_id } = about
   const readers = await readersOf(spoken, mentionedIn(text))

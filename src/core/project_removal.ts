@@ -2,14 +2,10 @@ import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { enqueue, type Job } from '../jobs/job.ts'
+import { enqueue, enqueueAll, type Job } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'
+import { below } from './roles.ts'
 
-const ids = statement(
-  (p: Slots<{ namespace_id: number }>) => sql<{ id: number }>`
-    select p.id from projects p join namespaces n on n.id = p.namespace_id
-     where n.traversal_ids @> array[${p.namespace_id}::bigint] order by p.id`,
-)
 // Their counts go with those who starred; what hangs on the project goes with its row.
 const remove = statement(
   (p: Slots<{ id: number }>) => sql`
@@ -34,7 +30,27 @@ export async function removeProject(db: Db, id: number): Promise<void> {
   await enqueue(db, removeRepository, { project_id: id }, `remove_repository ${id}`)
 }
 
-/** The same for every project of a namespace and of those below it. */
+const removeBelow = statement(
+  (p: Slots<{ namespace_id: number }>) => sql<{ id: number }>`
+    with homes as materialized (
+      select d.id from (values (${p.namespace_id}::bigint)) n (id), ${below(sql`n.id`)} d
+    ), gone as (
+      delete from projects where namespace_id in (select id from homes) returning id, forked_from_project_id
+    ), lost as (
+      select forked_from_project_id as id, count(*)::int as forks from gone group by forked_from_project_id
+    ), told as (
+      update projects p set forks_count = greatest(p.forks_count - lost.forks, 0)
+        from lost where p.id = lost.id and p.namespace_id not in (select id from homes)
+    )
+    select id from gone order by id`,
+)
+
+/** The same for every project of a namespace and of those below it, by as many statements for one as for many. */
 export async function removeProjectsBelow(db: Db, namespaceId: number): Promise<void> {
-  for (const { id } of await db.rows(ids, { namespace_id: namespaceId })) await removeProject(db, id)
+  const gone = await db.rows(removeBelow, { namespace_id: namespaceId })
+  await enqueueAll(
+    db,
+    removeRepository,
+    gone.map(({ id }) => ({ payload: { project_id: id }, key: `remove_repository ${id}` })),
+  )
 }

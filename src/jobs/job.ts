@@ -28,3 +28,23 @@ export async function enqueue<Payload extends object>(
 ): Promise<void> {
   await db.run(addJob, { name: job.name, payload: JSON.stringify(payload), key: key ?? null })
 }
+
+const addJobs = statement(
+  (p: Slots<{ name: string; payloads: readonly string[]; keys: readonly string[] }>) => sql`
+    select graphile_worker.add_job(${p.name}, wanted.payload::json, job_key => wanted.key, max_attempts => 12)
+      from unnest(${p.payloads}::text[], ${p.keys}::text[]) as wanted (payload, key)`,
+)
+
+/** Asks for one job many times over, by one statement. */
+export async function enqueueAll<Payload extends object>(
+  db: Db,
+  job: Job<Payload>,
+  wanted: readonly { readonly payload: Payload; readonly key: string }[],
+): Promise<void> {
+  if (wanted.length === 0) return
+  await db.run(addJobs, {
+    name: job.name,
+    payloads: wanted.map(({ payload }) => JSON.stringify(payload)),
+    keys: wanted.map(({ key }) => key),
+  })
+}

@@ -132,7 +132,6 @@ function standing(row: ProjectRecord, { config }: Site): Partial<Full> {
     archived: row.archived,
     creator_id: row.creator_id,
     updated_at: row.updated_at.toISOString(),
-    open_issues_count: row.open_issues_count,
     description_html: escape(row.description ?? ''),
     repository_object_format: 'sha1',
     mirror: false,
@@ -147,12 +146,15 @@ function standing(row: ProjectRecord, { config }: Site): Partial<Full> {
 const level = (access: number | null): { access_level: number; notification_level: number } | null =>
   access === null ? null : { access_level: access, notification_level: 3 }
 
+const PLANNER = 15
 const DEVELOPER = 30
 const MAINTAINER = 40
 
 function around(row: ProjectRecord, site: Site, view: RecordView): Partial<Full> {
   const held = view.admin ? Infinity : Math.max(row.project_level ?? 0, row.group_level ?? 0)
   return {
+    // Confidential ones are counted for those alone who see them all.
+    open_issues_count: held >= PLANNER ? row.open_issues_count : row.open_public_issues_count,
     can_create_merge_request_in: held >= DEVELOPER && !row.archived,
     // Where it came from is its maintainers' business.
     import_url: held >= MAINTAINER ? row.import_url : null,

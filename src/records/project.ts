@@ -118,7 +118,8 @@ export function presentProject(
     container_registry_enabled: settings.container_registry_enabled,
     shared_runners_enabled: settings.shared_runners_enabled,
     creator_id: row.creator_id,
-    open_issues_count: row.open_issues_count,
+    // Whoever sees the project may be told of these; who sees confidential ones too is not asked row by row.
+    open_issues_count: row.open_public_issues_count,
     public_jobs: settings.public_jobs,
     shared_with_groups: row.shared_with_groups,
     request_access_enabled: settings.request_access_enabled,

@@ -114,7 +114,7 @@ async function set(world: World, scene: Scene, operation: string): Promise<Reado
                    select id, noteable_id, 'DiscussionNote', 'x' from thread returning id)
      select about.id as about, thread.key, note.id as note from about, thread, note`,
   )
-  const onNote = /NoteAwardEmoji$/.test(operation)
+  const onNote = operation.endsWith('NoteAwardEmoji')
   const award = await rowOf<{ id: number }>(
     world,
     `insert into award_emoji (name, user_id, ${onNote ? 'note_id' : 'noteable_id'}) values ('tada', $1, $2) returning id`,

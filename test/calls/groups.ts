@@ -20,6 +20,10 @@ export const groups: Calls = {
   transferGroup                 404 404 403 403 403 403 403 403 201 201 401
   listGroupTransferLocations    404 404 403 403 403 403 403 403 200 200 404
   addProjectToGroup             403 403 403 403 403 403 403 403 403 201 401
+  listGroupCustomAttributes     404 404 403 403 403 403 403 403 403 200 401
+  getGroupCustomAttribute       404 404 403 403 403 403 403 403 403 200 401
+  setGroupCustomAttribute       404 404 403 403 403 403 403 403 403 200 401
+  deleteGroupCustomAttribute    404 404 403 403 403 403 403 403 403 204 401
 `,
   inPublic: `
                                none   0   5  10  15  20  30  40  50 adm nobody
@@ -34,8 +38,13 @@ export const groups: Calls = {
   unshareGroup                  403 403 403 403 403 403 403 403 204 204 401
   transferGroup                 403 403 403 403 403 403 403 403 201 201 401
   listGroupTransferLocations    403 403 403 403 403 403 403 403 200 200 401
+  listGroupCustomAttributes     403 403 403 403 403 403 403 403 403 200 401
+  getGroupCustomAttribute       403 403 403 403 403 403 403 403 403 200 401
+  setGroupCustomAttribute       403 403 403 403 403 403 403 403 403 200 401
+  deleteGroupCustomAttribute    403 403 403 403 403 403 403 403 403 204 401
 `,
   bodies: {
+    setGroupCustomAttribute: { value: 'fresh' },
     createGroup: ({ group }) => ({ name: 'fresh', path: `fresh-${group.id}` }),
     updateGroup: { description: 'changed' },
     shareGroup: (scene) => ({ group_id: invited.get(scene) ?? 0, group_access: 30 }),
@@ -44,7 +53,7 @@ export const groups: Calls = {
     const { group } = scene
     await world.make.sql(`
       delete from namespaces where path in ('fresh-${group.id}', 'spare-${group.id}');
-      update namespaces set description = '' where id = ${group.id};
+      update namespaces set description = '', custom_attributes = '{"known": "as it is"}' where id = ${group.id};
       delete from group_group_links where shared_group_id = ${group.id};`)
     const guest = await guestGroup(world, scene)
     if (operation === 'unshareGroup')
@@ -55,6 +64,7 @@ export const groups: Calls = {
     const goes = operation === 'deleteGroup' || operation === 'transferGroup'
     const project_id = operation === 'addProjectToGroup' ? await strayProject(world) : 0
     return {
+      key: 'known',
       group_id: String(guest),
       project_id: String(project_id),
       ...(goes && { id: String(await spareGroup(world, scene)) }),

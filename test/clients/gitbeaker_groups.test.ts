@@ -40,7 +40,7 @@ test('it makes groups in groups, reads them back, changes them and lists them fr
   })
   assert.equal((await errorOf(Groups.show('harbour'))).message, '404 Group Not Found')
   const picture = new Blob(['x'])
-  const upload = await errorOf(Groups.uploadAvatar(top.id, picture, { filename: 'a.png' } as never))
+  const upload = await errorOf(Groups.uploadAvatar(top.id, picture, { filename: 'a.png' }))
   assert.equal(upload.message, 'This endpoint does not support form encoded file uploads')
 })
 
@@ -48,7 +48,7 @@ test('it shares a group, hears of it on both sides, and takes it back', async ()
   const { Groups } = client
   const guild = await Groups.create('Guild', 'guild', { visibility: 'public' })
   const { id } = await Groups.show('port')
-  const shared = (await Groups.share(id, guild.id, 30, { expiresAt: '2099-01-01' } as never)) as unknown as {
+  const shared = (await Groups.share(id, guild.id, 30, { expiresAt: '2099-01-01' })) as unknown as {
     shared_with_groups: unknown
   }
   assert.deepEqual(shared.shared_with_groups, [
@@ -78,7 +78,7 @@ test('it moves groups to where they may go', async () => {
     (places as unknown as { full_path: string }[]).map(({ full_path }) => full_path),
     ['guild', 'port'],
   )
-  await Groups.transfer(crane.id, { groupId: guild.id } as never)
+  await Groups.transfer(crane.id, { groupId: guild.id })
   assert.equal((await Groups.show(crane.id)).full_path, 'guild/crane')
   await Groups.transfer(crane.id)
   assert.equal((await Groups.show(crane.id)).full_path, 'crane')
@@ -94,7 +94,7 @@ test('it keeps badges of groups and projects, and previews them', async () => {
   const project = await Projects.create({ name: 'Boat', path: 'boat', visibility: 'public' })
   await Groups.transferProject(groupId, project.id)
   const [link, image] = ['https://x.example/%{project_path}', 'https://x.example/i.svg']
-  const shared = await GroupBadges.add(groupId, link, image, { name: 'Shared' } as never)
+  const shared = await GroupBadges.add(groupId, link, image, { name: 'Shared' })
   const own = await ProjectBadges.add(project.id, link, image)
   const essence = (badge: object): unknown[] => {
     const { id, kind, rendered_link_url } = badge as Record<string, unknown>
@@ -115,9 +115,9 @@ test('it keeps badges of groups and projects, and previews them', async () => {
       (preview as unknown as Record<string, unknown>)['rendered_link_url'],
       'https://x.example/port/boat',
     )
-  const edited = await ProjectBadges.edit(project.id, own.id, { name: 'Own' } as never)
+  const edited = await ProjectBadges.edit(project.id, own.id, { name: 'Own' })
   assert.equal((edited as unknown as Record<string, unknown>)['name'], 'Own')
-  await GroupBadges.edit(groupId, shared.id, { linkUrl: 'https://y.example' } as never)
+  await GroupBadges.edit(groupId, shared.id, { linkUrl: 'https://y.example' })
   assert.equal((await GroupBadges.show(groupId, shared.id)).link_url, 'https://y.example')
   const bad = await errorOf(ProjectBadges.add(project.id, 'javascript:alert(1)', image))
   assert.deepEqual(

@@ -109,3 +109,27 @@ test('a release tool finds a milestone of the group by its title from the projec
   const found = (await answer.json()) as { title: string }[]
   assert.deepEqual([answer.status, found.map(({ title }) => title)], [200, ['v3']])
 })
+
+test('it plans with epics, and puts issues into them', async () => {
+  const { projectId, groupId, as } = harbour
+  const { Epics, EpicIssues, Issues } = as('owner')
+  const made = await Epics.create(groupId, 'Sail', { description: 'far', labels: 'wind' })
+  const { iid } = made
+  assert.deepEqual([made.title, made.state, made.labels], ['Sail', 'opened', ['wind']])
+  assert.deepEqual(await Epics.show(groupId, iid), made)
+  assert.deepEqual(
+    (await Epics.all(groupId, { state: 'opened', search: 'sail' })).map((epic) => epic.id),
+    [made.id],
+  )
+  const issue = await Issues.create(projectId, 'Hoist')
+  await EpicIssues.assign(groupId, iid, issue.id)
+  const [inside] = await EpicIssues.all(groupId, iid)
+  assert.ok(inside)
+  assert.deepEqual([inside.id, inside.title], [issue.id, 'Hoist'])
+  await EpicIssues.remove(groupId, iid, Number(inside.epic_issue_id))
+  assert.deepEqual(await EpicIssues.all(groupId, iid), [])
+  const edited = await Epics.edit(groupId, iid, { stateEvent: 'close', title: 'Moor' })
+  assert.deepEqual([edited.title, edited.state], ['Moor', 'closed'])
+  await Epics.remove(groupId, iid)
+  assert.deepEqual(await errorOf(Epics.show(groupId, iid)), { status: 404, message: '404 Not found' })
+})

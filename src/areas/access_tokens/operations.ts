@@ -1,4 +1,4 @@
-import { group, project, signedIn } from '../../access/gates.ts'
+import { group, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { creating, listing, makesTokens, revoking, rotating, seesTokens, showing, token } from './handling.ts'

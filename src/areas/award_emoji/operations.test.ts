@@ -214,7 +214,7 @@ test('who may not talk there does not react there', async () => {
   await reacted(locked.path, 'tada', guest)
   const old = await world().make.project({ group, visibility: 'public' })
   await world().make.sql(`update projects set archived = true where id = ${old.id}`)
-  assert.equal((await react((await makeIssue(world(), old)).path, 'tada', reporter)).status, 404)
+  assert.equal((await react((await makeIssue(world(), old)).path, 'tada', reporter)).status, 403)
 })
 
 test('reactions are listed oldest first, by pages, at the same cost', async () => {

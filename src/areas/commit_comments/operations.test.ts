@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
@@ -123,4 +124,30 @@ test('whoever reads the code comments on it', async () => {
   }
   const outside = await world().call('POST', path('main', hidden), { as: author, body: { note: 'x' } })
   assert.deepEqual([outside.status, outside.body], [404, { message: '404 Project Not Found' }])
+})
+
+test('comments from before notes were notes are shown as they were', async () => {
+  const { make } = world()
+  const old = await make.project({ visibility: 'public', repository: history.directory })
+  const sha = history.sha.change
+  const read = (name: string): Promise<string> =>
+    readFile(new URL(`../../db/migrations/${name}`, import.meta.url), 'utf8')
+  const [table = ''] = /create table commit_notes[^;]*;/.exec(await read('0003_commit_statuses.sql')) ?? []
+  await make.sql(`
+    ${table}
+    insert into commit_notes (project_id, author_id, sha, note, path, line, line_type, created_at)
+      values (${old.id}, ${author.id}, '${sha}', 'whole', null, null, null, '2024-01-02T03:04:05Z'),
+             (${old.id}, ${author.id}, '${sha}', 'new', 'src/a.ts', 2, 'new', '2024-01-03T03:04:05Z'),
+             (${old.id}, null, '${sha}', 'old', 'src/a.ts', 2, 'old', '2024-01-04T03:04:05Z');
+    ${await read('0015_conversation.sql')}`)
+  const shown = (await world().get(path(sha, old))).body as Record<string, unknown>[]
+  assert.deepEqual(
+    shown.map((row) => [row['note'], row['path'], row['line'], row['line_type'], row['created_at']]),
+    [
+      ['whole', null, null, null, '2024-01-02T03:04:05.000Z'],
+      ['new', 'src/a.ts', 2, 'new', '2024-01-03T03:04:05.000Z'],
+      ['old', 'src/a.ts', 2, 'old', '2024-01-04T03:04:05.000Z'],
+    ],
+  )
+  assert.deepEqual([shown[0]?.['author'] === null, shown[2]?.['author']], [false, null])
 })

@@ -173,7 +173,7 @@ const reply = operation({
   gates: [noteable, discussion, talks, openForReplies],
   handle: async (ctx) => {
     const { db, discussion, params } = ctx
-    const [first] = (await store.withNotes(db, [discussion]))[0]?.notes ?? []
+    const first = await store.firstOf(db, discussion)
     const more =
       first?.type === 'DiffNote'
         ? { type: first.type, position: first.diff_position, commit_id: first.commit_id }

@@ -134,3 +134,13 @@ export async function readThread(db: Db, id: number): Promise<Thread> {
   if (row === undefined) throw new Error('a thread went away while it was read')
   return row
 }
+
+type Kin = Pick<NoteWithPeople, 'type' | 'diff_position' | 'commit_id'>
+const first = statement(
+  (p: Slots<{ id: number }>) => sql<Kin>`
+    select type, diff_position, commit_id from notes where discussion_id = ${p.id} order by created_at, id limit 1`,
+)
+
+/** What the notes of a thread have of its first one. */
+export const firstOf = (db: Db, { id }: Pick<Discussion, 'id'>): Promise<Kin | undefined> =>
+  db.one(first, { id })

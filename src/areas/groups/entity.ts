@@ -17,7 +17,7 @@ const Share = t.Object({
   group_access_level: t.Integer(),
   expires_at: nullable(date()),
 })
-const CustomAttribute = t.Object({ key: t.String(), value: t.String() })
+export const CustomAttribute = t.Object({ key: t.String(), value: t.String() })
 
 const common = {
   id: t.Integer(),

@@ -91,7 +91,7 @@ test('a project shows what was set on it', async () => {
   await set(
     projects[0],
     `description = 'Bills', topics = '{law,draft}', default_branch = 'trunk', star_count = 3, forks_count = 2,
-     open_issues_count = 4, creator_id = ${creator.id}, archived = true, avatar_url = 'https://a.example/p.png',
+     open_public_issues_count = 4, creator_id = ${creator.id}, archived = true, avatar_url = 'https://a.example/p.png',
      settings = '{"issues_enabled": false, "public_jobs": false}'`,
   )
   assert.deepEqual(listOf(await list(group)), [

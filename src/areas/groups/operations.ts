@@ -33,6 +33,12 @@ export {
   listInvitedGroups,
   listSubgroups,
 } from './list_operations.ts'
+export {
+  deleteGroupCustomAttribute,
+  getGroupCustomAttribute,
+  listGroupCustomAttributes,
+  setGroupCustomAttribute,
+} from './custom_attribute_operations.ts'
 export { listGroupProjects, listProjectsSharedWithGroup } from './project_operations.ts'
 export { shareGroup, unshareGroup } from './share_operations.ts'
 export { addProjectToGroup, listGroupTransferLocations, transferGroup } from './transfer_operations.ts'

@@ -294,6 +294,22 @@ test('a deleted group is gone for the next request with all that was in it, and 
   await made(owner, { name: 'again', path: String(top['path']) })
 })
 
+test('a deletion costs as many statements for fifty projects as for one', async () => {
+  const { make } = world()
+  const owner = await make.user()
+  const costs: number[] = []
+  for (const count of [1, 50]) {
+    const top = await made(owner, { name: 'x', path: fresh() })
+    const group = { id: top.id, full_path: String(top['full_path']) } as never
+    for (let i = 0; i < count; i++) await make.project({ group })
+    await make.sql('update personal_access_tokens set last_used_at = now()')
+    const sent = await world().statements(() => send('DELETE', `/groups/${top.id}`, owner))
+    costs.push(sent.length)
+    assert.deepEqual(await rowsOf(world(), 'select id from projects where namespace_id = $1', [top.id]), [])
+  }
+  assert.equal(costs[0], costs[1])
+})
+
 test('a deletion can be confirmed by the full path, and not by another', async () => {
   const owner = await world().make.user()
   const top = await made(owner, { name: 'x', path: fresh() })
@@ -329,4 +345,24 @@ test('whatever hangs on a group or on what is in it, at any remove, goes or lets
     holding.map(({ name }) => name),
     own,
   )
+})
+
+test('administrators note on a group what they like under names of their own', async () => {
+  const { make } = world()
+  const admin = await make.admin()
+  const group = await make.group()
+  const path = `/groups/${group.id}/custom_attributes`
+  assert.deepEqual((await world().get(path, admin)).body, [])
+  const key = 'cost centre'
+  const at = `${path}/${encodeURIComponent(key)}`
+  const set = await send('PUT', at, admin, { value: '4711' })
+  assert.deepEqual([set.status, set.body], [200, { key, value: '4711' }])
+  await send('PUT', at, admin, { value: '4712' })
+  assert.deepEqual((await world().get(at, admin)).body, { key, value: '4712' })
+  assert.deepEqual((await world().get(path, admin)).body, [{ key, value: '4712' }])
+  const shown = await world().get(`/groups/${group.id}?with_custom_attributes=true`, admin)
+  assert.deepEqual((shown.body as Body)['custom_attributes'], [{ key, value: '4712' }])
+  assert.equal((await send('DELETE', at, admin)).status, 204)
+  for (const answer of [await world().get(at, admin), await send('DELETE', at, admin)])
+    assert.deepEqual([answer.status, answer.body], [404, { message: '404 Not found' }])
 })

@@ -133,3 +133,23 @@ const creator = statement(
 /** Whether somebody may create groups at the top. */
 export const mayCreateGroup = async (db: Db, actor: Viewer): Promise<boolean> =>
   actor.admin || (await db.one(creator, { id: actor.id }))?.can_create_group === true
+
+const note = statement(
+  (p: Slots<{ id: number; key: string; value: string }>) => sql`
+    update namespaces
+       set custom_attributes = custom_attributes || jsonb_build_object(${p.key}::text, ${p.value}::text)
+     where id = ${p.id} and kind = 'group'`,
+)
+export const setCustomAttribute = (
+  db: Db,
+  id: number,
+  attribute: { readonly key: string; readonly value: string },
+): Promise<number> => db.run(note, { id, ...attribute })
+
+const unnote = statement(
+  (p: Slots<{ id: number; key: string }>) => sql`
+    update namespaces set custom_attributes = custom_attributes - ${p.key}::text
+     where id = ${p.id} and kind = 'group' and custom_attributes ? ${p.key}::text`,
+)
+export const removeCustomAttribute = (db: Db, id: number, key: string): Promise<number> =>
+  db.run(unnote, { id, key })

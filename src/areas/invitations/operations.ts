@@ -1,4 +1,10 @@
-import { group, groupOwner, maintainer, project, signedIn } from '../../access/gates.ts'
+import {
+  group,
+  groupOwner,
+  maintainer,
+  projectEvenArchived as project,
+  signedIn,
+} from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { changing, invitation, inviting, listing, removing, touchable, wellAddressed } from './handling.ts'

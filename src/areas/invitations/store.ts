@@ -60,7 +60,8 @@ export const find = (db: Db, { kind, id }: Source, email: string): Promise<Invit
 
 const lock = statement(
   (p: Slots<{ emails: readonly string[] }>) => sql`
-    select lock_address(email) from (select distinct lower(e) as email from unnest(${p.emails}::text[]) e order by 1) e`,
+    select pg_advisory_xact_lock(7163021, k)
+      from (select distinct address_lock(e) as k from unnest(${p.emails}::text[]) e order by 1) locks`,
 )
 const owners = statement(
   (p: Slots<{ emails: readonly string[] }>) => sql<{ user_id: number; email: string }>`

@@ -10,7 +10,9 @@ export interface FilterValues {
   readonly author: number
   readonly assignee: number
   readonly label: number
+  readonly second_label: number
   readonly more_labels: readonly number[]
+  readonly titled: string
   readonly labels: readonly string[]
   readonly milestone: number
   readonly milestones: readonly number[]
@@ -72,9 +74,14 @@ export const CONDITIONS = {
   unassigned: () => sql`not ${assigned}`,
   label: (p) =>
     sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
-  more_labels: (p) => sql`(
-    select count(*) from label_links k
-     where k.noteable_id = i.id and k.label_id = any(${p.more_labels}::bigint[])) = cardinality(${p.more_labels}::bigint[])`,
+  // A look for each issue: joined, all that bears the label would be read first.
+  second_label: (p) => sql`coalesce((
+    select true from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id), false)`,
+  more_labels: (p) => sql`not exists (
+    select from unnest(${p.more_labels}::bigint[]) wanted (id)
+     where not exists (select from label_links k where k.label_id = wanted.id and k.noteable_id = i.id))`,
+  titled: (p) => sql`exists (select from label_links k where k.noteable_id = i.id
+    and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled})))`,
   // Each title must be borne by a label on the issue.
   labels: (p) => sql`not exists (
     select from unnest(${p.labels}::text[]) wanted (title)

@@ -173,12 +173,16 @@ function labels(found: Gathered, given: readonly string[] | undefined, known: Kn
   const idsOf = (title: string): number[] =>
     (known?.labels ?? []).filter((label) => label.title === title).map(({ id }) => id)
   const unique = titles.flatMap((title) => (idsOf(title).length === 1 ? idsOf(title) : []))
-  const [id, ...more] = unique
+  const usesOf = (id: number): number => known?.labels.find((label) => label.id === id)?.uses ?? 0
+  // The rarest leads: what bears it is looked at for the others.
+  const [id, second, ...more] = unique.toSorted((a, b) => usesOf(a) - usesOf(b))
   if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
   else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
+  else if (titles.length === 1 && id === undefined) found.where('titled', titles[0])
   else if (id === undefined || unique.length < titles.length) found.where('labels', titles)
   else {
     found.where('label', id)
+    found.where('second_label', second)
     if (more.length > 0) found.where('more_labels', more)
   }
 }

@@ -82,7 +82,9 @@ const LINKS = {
            a.issue_state as state, a.issue_confidential as confidential
       from issue_assignees a where a.user_id = ${p.assignee}`,
 }
-const LINKED: readonly ConditionName[] = ['state', 'confidential', 'created_after', 'created_before']
+const LINKED: readonly ConditionName[] = [
+  ...(['state', 'confidential', 'created_after', 'created_before', 'second_label', 'more_labels'] as const),
+]
 
 /** Where the issues of a project can be taken from links, and in their order, they are. */
 function viaLinks(
@@ -158,7 +160,9 @@ const NONE: FilterValues = {
   author: 0,
   assignee: 0,
   label: 0,
+  second_label: 0,
   more_labels: [],
+  titled: '',
   labels: [],
   milestone: 0,
   milestones: [],
@@ -245,7 +249,8 @@ interface Names {
   readonly users: readonly string[]
 }
 export interface Known {
-  readonly labels: { readonly id: number; readonly title: string }[]
+  /** `uses` are counted where there are several labels to choose from, no further than totals are. */
+  readonly labels: { readonly id: number; readonly title: string; readonly uses: number | null }[]
   readonly milestones: number[]
   readonly not_milestones: number[]
   readonly users: { readonly id: number; readonly username: string }[]
@@ -253,7 +258,11 @@ export interface Known {
 
 const known = statement(
   (p: Slots<Names & { project_id: number | null; line: readonly number[] | null }>) => sql<Known>`
-    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title)), '[]') from labels l
+    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'uses', case
+                     when cardinality(${p.labels}::text[]) > 1 then (
+                       select count(*) from (select from label_links k
+                         where k.label_id = l.id and k.issue_project_id = ${p.project_id} limit 10001) used) end)), '[]')
+              from labels l
              where l.title = any(${p.labels}::text[])
                and (l.project_id = ${p.project_id} or l.group_id = any(${p.line}::bigint[]))) as labels,
            array(select m.id from milestones m where m.title = any(${p.milestones}::text[])

@@ -63,7 +63,8 @@ const world = sharedWorld(async (here) => {
   ]
   for (const [as, body] of made) await call('POST', `/projects/${project.id}/issues`, { as, body })
   await call('PUT', `/projects/${project.id}/issues/2`, { as: planner, body: { state_event: 'close' } })
-  await make.sql(`insert into award_emoji (name, user_id, noteable_id)
+  await make.sql(`insert into labels (project_id, title, color) values (${project.id}, 'third', '#000000');
+    insert into award_emoji (name, user_id, noteable_id)
     select 'thumbsup', ${guest.id}, id from issues where iid in (3, 4)`)
 })
 
@@ -91,6 +92,7 @@ test('every filter finds what it says, and its total agrees', async () => {
     ['labels=bug', [5, 2, 1]],
     ['labels=bug,ui', [1]],
     ['labels[]=bug&labels[]=ui', [1]],
+    ['labels=bug,ui,third', []],
     ['labels=unheard', []],
     ['labels=bug,unheard', []],
     ['labels=None', [6, 4]],
@@ -248,6 +250,9 @@ test('lists of a group and of everything hold no more than the caller sees, from
   assert.equal((await world().get(`/projects/${off.id}/issues/1`, boss)).status, 404)
   assert.equal((await list('', boss, '/issues')).length, 2, 'in the open: the secret and elsewhere')
   assert.equal((await list('scope=assigned_to_me', guest, '/issues')).length, 1)
+  assert.deepEqual(await list('labels=bug', other, at), [2, 1])
+  assert.deepEqual(await list('labels=bug,ui', other, at), [1])
+  assert.deepEqual(await list('labels=unheard', other, at), [])
   const { body } = await world().get(`${at}?search=one`, other)
   const [one] = body as { references: { relative: string } }[]
   assert.equal(one?.references.relative, 'app#1')

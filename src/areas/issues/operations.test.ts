@@ -363,6 +363,14 @@ test('a project knows how many of its issues are open', async () => {
   for (const confidential of [false, true, false])
     await call('POST', path, { as: boss, body: { title: 't', confidential } })
   assert.deepEqual(await count(), { open_issues_count: 3, open_public_issues_count: 2 })
+  const stranger = await make.user()
+  for (const [as, expected] of [
+    [boss, 3],
+    [stranger, 2],
+  ] as const) {
+    const { body } = await world().get(`/projects/${fresh.id}`, as)
+    assert.equal((body as { open_issues_count: number }).open_issues_count, expected)
+  }
   await call('PUT', `${path}/1`, { as: boss, body: { state_event: 'close' } })
   await call('PUT', `${path}/2`, { as: boss, body: { confidential: false } })
   assert.deepEqual(await count(), { open_issues_count: 2, open_public_issues_count: 2 })

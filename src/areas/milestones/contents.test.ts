@@ -225,6 +225,27 @@ test('lists at a milestone cost two statements, for one record and for many', as
   assert.deepEqual(many, few)
 })
 
+test('a page of milestones costs two statements, for one and for ten thousand, of any page', async () => {
+  const { group, guest } = await place()
+  const path = `/groups/${group.id}/milestones`
+  const cost = async (query = ''): Promise<number> => {
+    await world().make.sql('update personal_access_tokens set last_used_at = now()')
+    return (await world().statements(() => world().get(path + query, guest))).length
+  }
+  await milestoneOf({ group })
+  const few = await cost()
+  await rowsOf(
+    world(),
+    `insert into milestones (group_id, iid, title) select $1, 100000 + i, 'many ' || i from generate_series(1, 9999) i`,
+    [group.id],
+  )
+  assert.deepEqual([few, await cost(), await cost('?page=500'), await cost('?search=many')], [2, 2, 2, 2])
+  const last = await world().get(`${path}?per_page=100&page=100`, guest)
+  assert.deepEqual([(last.body as unknown[]).length, last.headers['x-total']], [100, '10000'])
+  await milestoneOf({ group })
+  assert.equal((await world().get(path, guest)).headers['x-total'], undefined)
+})
+
 test('a chart can be drawn from what people did through the interface', async () => {
   const { project, planner } = await place()
   const { id, path } = await milestoneOf({ project })

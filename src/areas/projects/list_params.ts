@@ -118,6 +118,7 @@ function wanted(
     order,
     descending: params.sort !== 'asc',
     visibility: params.visibility ?? null,
+    archived: params.archived ?? null,
     search: search !== '',
     starred: actor !== null && params.starred === true,
     role: role !== undefined,
@@ -131,7 +132,6 @@ function wanted(
   }
   const values = {
     ...ANY_PROJECT,
-    ...(params.archived !== undefined && { archived: [params.archived] }),
     search,
     namespaces: params.search_namespaces ?? false,
     topics: topic,

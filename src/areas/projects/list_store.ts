@@ -25,6 +25,7 @@ export interface ProjectListShape {
   readonly order: (typeof PROJECT_ORDERS)[number]
   readonly descending: boolean
   readonly visibility: Visibility | null
+  readonly archived: boolean | null
   readonly search: boolean
   readonly starred: boolean
   /** The viewer must hold a level, however visible the project is. */
@@ -38,8 +39,6 @@ export interface ProjectListShape {
 export interface ProjectListFilters {
   /** Of the namespace, the user who starred, or the project forked. */
   readonly of_id: number
-  /** Which of `archived` will do. */
-  readonly archived: readonly boolean[]
   readonly search: string
   /** Whether a match in the path of the namespace will do. */
   readonly namespaces: boolean
@@ -72,7 +71,7 @@ const at = (moment: Raw): Raw => sql`${moment}::timestamptz`
 
 function filters(p: P, shape: Shape): Raw[] {
   return [
-    sql`p.archived = any(${p.archived}::boolean[])`,
+    ...(shape.archived === null ? [] : [shape.archived ? sql`p.archived` : sql`not p.archived`]),
     ...(shape.search
       ? [
           sql`(p.name ilike ${p.pattern} or p.description ilike ${p.pattern}
@@ -80,7 +79,7 @@ function filters(p: P, shape: Shape): Raw[] {
         ]
       : []),
     ...(shape.starred
-      ? [sql`p.id in (select s.project_id from project_stars s where s.user_id = ${p.user_id})`]
+      ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
       : []),
     ...(shape.ids ? [sql`p.id > ${p.id_after} and p.id < ${p.id_before}`] : []),
     ...(shape.rare
@@ -126,7 +125,7 @@ function memberSources(p: P, shape: Shape, only: Raw, cut: Raw): Raw[] {
     sql`select p.* from homes h, lateral (
           select p.* from projects p, ${homeOf} n where p.namespace_id = h.id and ${rest} ${cut}) p`,
     sql`select p.* from projects p, ${homeOf} n
-         where p.id in (select g.project_id from mine g where g.project_id is not null)
+         where p.id = any(array(select g.project_id from mine g where g.project_id is not null))
            and not exists (select from homes h where h.id = p.namespace_id) and ${rest} ${cut}`,
   ]
 }
@@ -143,7 +142,9 @@ function sources(p: P, shape: Shape, cut: Raw): Raw[] {
     case 'forks':
       return [one(sql`p.forked_from_project_id = ${p.of_id}`)]
     case 'starred':
-      return [one(sql`p.id in (select s.project_id from project_stars s where s.user_id = ${p.of_id})`)]
+      return [
+        one(sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.of_id}))`),
+      ]
     case 'member':
       return memberSources(p, shape, visible(shape), cut)
     case 'all': {
@@ -210,6 +211,7 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
   order: 'created_at',
   descending: true,
   visibility: null,
+  archived: null,
   search: false,
   starred: false,
   role: false,
@@ -219,7 +221,6 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
 }
 export const ANY_PROJECT: Omit<ProjectListFilters, 'limit' | 'offset'> = {
   of_id: 0,
-  archived: [true, false],
   search: '',
   namespaces: false,
   topics: [],

@@ -13,7 +13,7 @@ interface Kind<Row, Schema extends TSchema> {
   readonly noun: string
   readonly words: string
   readonly of: readonly NoteableKind[]
-  readonly rows: Parameters<typeof events.findEvent<Row>>[1] & Parameters<typeof events.listEvents<Row>>[1]
+  readonly rows: events.Family<Row>
   readonly schema: Schema
   readonly present: (row: Row, around: entity.Around) => Static<Schema>
 }
@@ -36,7 +36,7 @@ function operationsOf<Row, Schema extends TSchema>(kind: Kind<Row, Schema>): [st
     handle: async ({ db, noteable, page, config }) => {
       const at = { limit: page.size, offset: page.offset }
       const { items, total } = await events.listEvents(db, kind.rows, noteable.id, at)
-      return { items: items.map((row) => kind.present(row, { noteable, config })), total } as never
+      return { items: items.map((row) => kind.present(row, { noteable, config })), total }
     },
     returns: pageOf<TSchema>(kind.schema),
   })

@@ -24,7 +24,7 @@ interface Page {
   readonly limit: number
   readonly offset: number
 }
-interface Family<Row> {
+export interface Family<Row> {
   readonly list: Statement<{ noteable_id: number } & Page, Paged<Row>>
   readonly one: Statement<{ noteable_id: number; id: number }, Row>
 }

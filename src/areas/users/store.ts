@@ -46,6 +46,8 @@ export interface ListShape {
   readonly desc: boolean
   /** Administrators find users by addresses that others do not see. */
   readonly anyEmail: boolean
+  /** What is searched for is an address: found by an index, where parts of names are not. */
+  readonly address: boolean
 }
 interface Values {
   readonly username: string
@@ -60,12 +62,13 @@ interface Values {
 
 const condition = (
   p: Slots<Values>,
-  anyEmail: boolean,
+  { anyEmail, address }: Pick<ListShape, 'anyEmail' | 'address'>,
 ): Readonly<Record<keyof Filters, RawBuilder<unknown>>> => ({
   username: sql`lower(u.username) = lower(${p.username})`,
-  search: sql`(u.name ilike ${p.pattern} or u.username ilike ${p.pattern}
-    or lower(u.public_email) = lower(${p.search})
-    ${anyEmail ? sql`or u.id in (select e.user_id from user_emails e where lower(e.email) = lower(${p.search}))` : sql``})`,
+  search: address
+    ? sql`u.id in (select id from users where lower(public_email) = lower(${p.search})
+        ${anyEmail ? sql`union select user_id from user_emails where lower(email) = lower(${p.search})` : sql``})`
+    : sql`(u.name ilike ${p.pattern} or u.username ilike ${p.pattern})`,
   public_email: sql`lower(u.public_email) = lower(${p.public_email})`,
   created_after: sql`u.created_at > ${p.created_after}::timestamptz`,
   created_before: sql`u.created_at < ${p.created_before}::timestamptz`,
@@ -85,7 +88,7 @@ const condition = (
 })
 
 const listStatement = statements<ListShape, Values, Paged<Person>>((p, shape) => {
-  const conditions = condition(p, shape.anyEmail)
+  const conditions = condition(p, shape)
   const where = sql.join([sql`true`, ...shape.having.map((name) => conditions[name])], sql` and `)
   const direction = shape.desc ? sql`desc` : sql`asc`
   const order = sql`order by u.${sql.ref(shape.order)} ${direction}, u.id ${direction}`
@@ -98,7 +101,7 @@ const listStatement = statements<ListShape, Values, Paged<Person>>((p, shape) =>
 export async function list(
   db: Db,
   filters: Filters,
-  shape: Omit<ListShape, 'having'>,
+  shape: Omit<ListShape, 'having' | 'address'>,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<Person>> {
   const having = FILTERS.filter(
@@ -108,7 +111,7 @@ export async function list(
   const { created_after = '', created_before = '' } = filters
   const texts = { username, search, pattern: containing(search), public_email }
   const values = { ...texts, created_after, created_before, ...page }
-  return listed(await db.rows(listStatement({ ...shape, having }), values))
+  return listed(await db.rows(listStatement({ ...shape, having, address: search.includes('@') }), values))
 }
 
 const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))

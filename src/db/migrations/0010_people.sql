@@ -13,6 +13,10 @@ alter table users
   add column profile jsonb not null default '{}',
   add column status jsonb not null default '{}';
 create index users_public_email on users (lower(public_email)) where public_email is not null;
+create index users_by_name on users (name, id);
+create index users_by_username on users (username, id);
+create index users_by_created_at on users (created_at, id);
+create index users_by_updated_at on users (updated_at, id);
 create unique index users_ghost on users (user_type) where user_type = 'ghost';
 create index users_created_by on users (created_by_id) where created_by_id is not null;
 
@@ -82,12 +86,13 @@ create unique index invitations_project_email on invitations (project_id, lower(
 create index invitations_email on invitations (lower(email));
 
 -- Who invites an address and who confirms it wait for each other, so that no invitation is left behind.
-create function lock_address(address text) returns void language sql as $$
-  select pg_advisory_xact_lock(hashtextextended(lower(address), 7163021))
+-- Addresses share a few locks: a transaction has room for so many, and may bring any number of people.
+create function address_lock(address text) returns integer language sql immutable as $$
+  select (hashtext(lower(address)) & 1023)
 $$;
 create function accept_invitations() returns trigger language plpgsql as $$
 begin
-  perform lock_address(new.email);
+  perform pg_advisory_xact_lock(7163021, address_lock(new.email));
   with taken as (delete from invitations where lower(email) = lower(new.email) returning *)
   insert into members (user_id, namespace_id, project_id, access_level, expires_at, created_by_id)
   select new.user_id, namespace_id, project_id, access_level, expires_at, created_by_id

@@ -22,6 +22,7 @@ create index projects_visibility_created_at on projects (visibility, created_at,
 create index projects_visibility_updated_at on projects (visibility, updated_at, id);
 create index projects_visibility_last_activity_at on projects (visibility, last_activity_at, id);
 create index projects_visibility_star_count on projects (visibility, star_count, id);
+create index projects_archived on projects (visibility, created_at, id) where archived;
 create index projects_namespace_id on projects (namespace_id, id);
 create index projects_namespace_path on projects (namespace_id, path, id);
 create index projects_namespace_updated_at on projects (namespace_id, updated_at, id);

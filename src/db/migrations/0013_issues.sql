@@ -71,10 +71,11 @@ create index issues_project_state_created_at on issues (project_id, state, creat
   include (confidential, author_id);
 create index issues_created_at on issues (created_at, id);
 drop index issues_author;
-create index issues_project_author on issues (project_id, author_id, created_at, id);
+create index issues_project_author on issues (project_id, author_id, created_at, id) include (state, confidential);
 create index issues_author on issues (author_id, created_at, id);
 drop index issues_milestone;
-create index issues_milestone on issues (milestone_id, project_id, created_at, id) where milestone_id is not null;
+create index issues_milestone on issues (milestone_id, project_id, created_at, id)
+  include (state, confidential, author_id) where milestone_id is not null;
 create index issues_project_due_date on issues (project_id, due_date, id);
 create index issues_project_due_date_last on issues (project_id, due_date desc nulls last, id desc);
 create index issues_project_weight on issues (project_id, weight, id);
@@ -107,6 +108,7 @@ create index label_links_issues on label_links (label_id, issue_project_id, issu
 drop index issue_assignees_user;
 create index issue_assignees_issues on issue_assignees (user_id, issue_project_id, issue_created_at, issue_id)
   include (issue_state, issue_confidential);
+create index labels_title on labels (title);
 create function know_labelled_issue() returns trigger language plpgsql as $$
 begin
   select project_id, created_at, state, confidential

@@ -1,0 +1,111 @@
+import { Type as t, type Static } from 'typebox'
+import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
+import { epic } from '../../access/noteable_gates.ts'
+import { premiumOrForbidden } from '../../access/tiers.ts'
+import type { Group } from '../../core/groups.ts'
+import { changeIssue, plans } from '../../core/issue_changes.ts'
+import type { Epic as EpicRow } from '../../db/schema_planning.ts'
+import { allows, loads, type Actor, type Context, type Has } from '../../http/gate.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+import { conflict, forbidden, noSuchRecord } from '../../http/problems.ts'
+import { Issue, presentIssue } from '../../records/issue.ts'
+import { Epic, presentEpic } from './entity.ts'
+import * as issues from './issue_store.ts'
+import type { IssueInPlace } from './issue_store.ts'
+import { lockEpic, showEpic } from './store.ts'
+
+/** An issue has one epic at most, so what joins them bears the issue's id. */
+const EpicIssue = t.Object({ ...Issue.properties, epic_issue_id: t.Integer() })
+const Joined = t.Object({ id: t.Integer(), epic: Epic, issue: Issue })
+
+const issueInside = loads({
+  param: 'issue_id',
+  type: t.Integer({ description: 'The id of the issue, not its iid' }),
+  as: 'issue',
+  says: 'an issue of a project inside the group that the caller can see',
+  find: ({ db, actor, group }: Has<{ group: Group; actor: Actor }>, id) =>
+    issues.findIssueIn(db, actor, group.id, id),
+})
+
+const issueOfEpic = loads({
+  param: 'issue_id',
+  type: t.Integer({ description: 'The `epic_issue_id`' }),
+  as: 'issue',
+  says: 'an issue of the epic that the caller can see',
+  find: async ({ db, actor, group, epic }: Has<{ group: Group; actor: Actor; epic: EpicRow }>, id) => {
+    const found = await issues.findIssueIn(db, actor, group.id, id)
+    return found?.epic_id === epic.id ? found : undefined
+  },
+})
+
+const inProject = (actor: Actor, issue: IssueInPlace): Parameters<typeof plans>[0] => ({
+  actor,
+  project: { id: issue.project_id, role: issue.role, traversal_ids: issue.traversal_ids },
+})
+
+const plansIssue = allows({
+  says: 'at least Planner in the project of the issue',
+  refuses: forbidden,
+  holds: ({ actor, issue }: Has<{ actor: Actor; issue: IssueInPlace }>) => plans(inProject(actor, issue)),
+})
+
+export const listEpicIssues = operation({
+  method: 'GET',
+  path: '/groups/:id/epics/:epic_iid/issues',
+  summary: 'List the issues of an epic',
+  published: true,
+  first: [premiumOrForbidden],
+  gates: [group, anyone, epic],
+  handle: async ({ db, actor, epic, group, page, config }) => {
+    const found = await issues.listIssues(db, actor, epic.id, page)
+    const around = { config, group: group.full_path }
+    return {
+      ...found,
+      items: found.items.map((row) => ({ ...presentIssue(row, around), epic_issue_id: row.id })),
+    }
+  },
+  returns: pageOf(EpicIssue),
+})
+
+type Here = Context & { readonly actor: Actor; readonly epic: EpicRow; readonly issue: IssueInPlace }
+
+/** Puts the issue into the epic or takes it out, and tells what both are then. */
+async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined>> {
+  const { db, actor, epic, issue, now } = ctx
+  if ((await lockEpic(db, epic.id)) === undefined) throw noSuchRecord()
+  const deed = { db, now, ...inProject(actor, issue) }
+  await changeIssue(deed, issue.id, { epic: to && { by: 'id', value: to.id } })
+  return {
+    id: issue.id,
+    epic: presentEpic(await showEpic(db, epic.id), ctx),
+    issue: presentIssue(await issues.showIssue(db, issue.id), ctx),
+  }
+}
+
+const alreadyThere = (): ReturnType<typeof conflict> => conflict('Issue(s) already assigned')
+
+export const addEpicIssue = operation({
+  method: 'POST',
+  path: '/groups/:id/epics/:epic_iid/issues/:issue_id',
+  summary: 'Put an issue into an epic',
+  published: true,
+  first: [premiumOrForbidden, signedIn],
+  gates: [group, groupPlanner, epic, issueInside, plansIssue],
+  handle: (ctx) => {
+    if (ctx.issue.epic_id === ctx.epic.id) throw alreadyThere()
+    return join(ctx, ctx.epic)
+  },
+  returns: Joined,
+  refuses: [alreadyThere],
+})
+
+export const removeEpicIssue = operation({
+  method: 'DELETE',
+  path: '/groups/:id/epics/:epic_iid/issues/:issue_id',
+  summary: 'Take an issue out of an epic',
+  published: true,
+  first: [premiumOrForbidden, signedIn],
+  gates: [group, groupPlanner, epic, issueOfEpic, plansIssue],
+  handle: (ctx) => join(ctx, null),
+  returns: Joined,
+})

@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import { seesIssue } from '../../core/noteables.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { mine, role, seesProject, type Caller } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import type { Issue } from '../../db/schema_planning.ts'
+import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../records/issue.ts'
+
+interface Shape {
+  readonly everything: boolean
+}
+
+/** Issues are switched on in the project `p`, for its members at least. */
+const hasIssues = (everything: boolean): ReturnType<typeof sql> => {
+  const level = sql`coalesce(p.settings->>'issues_access_level',
+    case when p.settings->>'issues_enabled' = 'false' then 'disabled' else 'enabled' end)`
+  return everything
+    ? sql`${level} <> 'disabled'`
+    : sql`(${level} = 'enabled' or ${level} = 'private' and ${role} >= ${sql.lit(ROLES.guest)})`
+}
+
+type ListValues = Caller & { readonly epic: number; readonly limit: number; readonly offset: number }
+const list = statements<Shape, ListValues, Paged<IssueShown>>((p, { everything }) => {
+  const sees = everything ? sql`true` : seesIssue(p.user_id, role)
+  const from = sql`
+    with ${mine(p)}
+    select i.id from issues i join projects p on p.id = i.project_id, ${homeOf} n
+     where i.epic_id = ${p.epic} and ${seesProject(p, everything)} and ${hasIssues(everything)} and ${sees}`
+  return paged(shownIssues(sql`${from} order by i.id limit ${p.limit} offset ${p.offset}`), sql`${from}`)
+})
+
+/** The epic's issues that the viewer sees. */
+export const listIssues = async (
+  db: Db,
+  viewer: Viewer | null,
+  epic: number,
+  page: { readonly size: number; readonly offset: number },
+): Promise<Listed<IssueShown>> =>
+  listed(
+    await db.rows(list({ everything: viewer?.admin === true }), {
+      user_id: viewer?.id ?? 0,
+      open_to: openTo(viewer),
+      epic,
+      limit: page.size,
+      offset: page.offset,
+    }),
+  )
+
+/** An issue with its project's place and the viewer's role there. */
+export type IssueInPlace = Issue & { readonly role: number; readonly traversal_ids: number[] }
+
+type FindValues = Caller & { readonly id: number; readonly group_id: number }
+const find = statements<Shape, FindValues, IssueInPlace>((p, { everything }) => {
+  const holds = everything ? sql`${sql.lit(ROLES.owner)}` : role
+  return sql<IssueInPlace>`
+    with ${mine(p)}
+    select i.*, n.traversal_ids, ${holds} as role
+      from issues i join projects p on p.id = i.project_id, ${homeOf} n
+     where i.id = ${p.id} and n.traversal_ids @> array[${p.group_id}::bigint]
+       and ${seesProject(p, everything)} and ${hasIssues(everything)}
+       and ${everything ? sql`true` : seesIssue(p.user_id, role)}`
+})
+/** An issue of a project inside the group that the viewer sees. */
+export const findIssueIn = (
+  db: Db,
+  viewer: Viewer,
+  group_id: number,
+  id: number,
+): Promise<IssueInPlace | undefined> =>
+  db.one(find({ everything: viewer.admin }), { user_id: viewer.id, open_to: openTo(viewer), id, group_id })
+
+const shown = statements<object, { id: number }, IssueShown>((p) =>
+  shownIssues(sql`select ${p.id}::bigint as id`),
+)
+export async function showIssue(db: Db, id: number): Promise<IssueShown> {
+  const row = await db.one(shown({}), { id })
+  if (row === undefined) throw new Error('an issue went away while it was read')
+  return row
+}

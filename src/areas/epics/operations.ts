@@ -1,0 +1,257 @@
+import { Type as t, type Static, type TObject } from 'typebox'
+import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
+import { epic } from '../../access/noteable_gates.ts'
+import { premiumOrForbidden } from '../../access/tiers.ts'
+import { createEpic as insertEpic } from '../../core/epics.ts'
+import type { Group } from '../../core/groups.ts'
+import { retitled } from '../../core/issue_sentences.ts'
+import { hexColor } from '../../core/label_rules.ts'
+import { changeLabels, type LabelChange } from '../../core/labelling.ts'
+import { recordState } from '../../core/resource_events.ts'
+import { ROLES } from '../../core/roles.ts'
+import { writeSystemNote } from '../../core/system_notes.ts'
+import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { Epic, presentEpic } from './entity.ts'
+import * as epics from './store.ts'
+
+export { addEpicIssue, listEpicIssues, removeEpicIssue } from './issue_operations.ts'
+
+const titles = t.Optional(listOf(t.String({ maxLength: 255 })))
+
+export const listEpics = operation({
+  method: 'GET',
+  path: '/groups/:id/epics',
+  summary: 'List the epics of a group and of those inside',
+  published: true,
+  first: [premiumOrForbidden],
+  params: t.Object({
+    author_id: t.Optional(t.Integer()),
+    labels: titles,
+    with_labels_details: t.Optional(t.Boolean({ default: false })),
+    order_by: t.Optional(oneOf(epics.ORDERS, { default: 'created_at' })),
+    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    search: t.Optional(t.String({ maxLength: 1000, description: 'Part of the title or description' })),
+    state: t.Optional(oneOf(['opened', 'closed', 'all'], { default: 'all' })),
+    iids: t.Optional(listOf(t.Integer())),
+    confidential: t.Optional(t.Boolean()),
+    created_after: t.Optional(timestamp()),
+    created_before: t.Optional(timestamp()),
+    updated_after: t.Optional(timestamp()),
+    updated_before: t.Optional(timestamp()),
+    include_ancestor_groups: t.Optional(t.Boolean({ default: false })),
+    include_descendant_groups: t.Optional(t.Boolean({ default: true })),
+  }),
+  gates: [group, anyone],
+  handle: async ({ db, actor, group, params, page, config }) => {
+    const { author_id, labels, order_by, sort, search, state, with_labels_details: details = false } = params
+    const found = await epics.listEpics(
+      db,
+      actor,
+      { group, page },
+      {
+        state: state === 'all' ? undefined : state,
+        author: author_id,
+        labels: labels === undefined || labels.length === 0 ? undefined : labels,
+        search: search || undefined,
+        iids: params.iids,
+        confidential: params.confidential,
+        created_after: params.created_after,
+        created_before: params.created_before,
+        updated_after: params.updated_after,
+        updated_before: params.updated_before,
+        ancestors: params.include_ancestor_groups ?? false,
+        descendants: params.include_descendant_groups ?? true,
+        order: order_by ?? 'created_at',
+        descending: sort !== 'asc',
+      },
+    )
+    return { ...found, items: found.items.map((row) => presentEpic(row, { config, details })) }
+  },
+  returns: pageOf(Epic),
+})
+
+export const getEpic = operation({
+  method: 'GET',
+  path: '/groups/:id/epics/:epic_iid',
+  summary: 'Get an epic',
+  published: true,
+  first: [premiumOrForbidden],
+  gates: [group, anyone, epic],
+  handle: async (ctx) => presentEpic(await epics.showEpic(ctx.db, ctx.epic.id), ctx),
+  returns: Epic,
+})
+
+const fixed = t.Optional(nullable(date()))
+const common = {
+  description: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
+  labels: titles,
+  confidential: t.Optional(t.Boolean()),
+  color: t.Optional(t.String({ maxLength: 255 })),
+  start_date_is_fixed: t.Optional(t.Boolean()),
+  start_date_fixed: fixed,
+  due_date_is_fixed: t.Optional(t.Boolean()),
+  due_date_fixed: fixed,
+}
+type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
+
+const TITLE = 255
+/** Throws what is wrong with the epic that this would make; answers its colour. */
+function check({ title, color }: Given): string | undefined {
+  const hex = color === undefined ? undefined : hexColor(color)
+  const ofTitle =
+    title === undefined
+      ? []
+      : [
+          ...(title.trim() === '' ? ["can't be blank"] : []),
+          ...(Array.from(title).length > TITLE ? [`is too long (maximum is ${TITLE} characters)`] : []),
+        ]
+  const ofColor = color !== undefined && hex === undefined ? ['must be a valid color code'] : []
+  if (ofTitle.length > 0 || ofColor.length > 0)
+    throw invalid({
+      ...(ofTitle.length > 0 && { title: ofTitle }),
+      ...(ofColor.length > 0 && { color: ofColor }),
+    })
+  return hex
+}
+const refuses = [() => invalid({ title: ["can't be blank"] })]
+
+/** A day that is set and not said to follow something else. */
+const dayOf = (isFixed: boolean | undefined, day: string | null | undefined): string | null | undefined =>
+  isFixed === false ? null : day
+
+type Here = Context & { readonly actor: Actor; readonly group: Group }
+const label = ({ db, actor, group }: Here, noteable_id: number, change: LabelChange): Promise<boolean> =>
+  changeLabels(
+    db,
+    { noteable_id, user_id: actor.id, project_id: null, line: group.traversal_ids, creates: true },
+    change,
+  )
+
+export const createEpic = operation({
+  method: 'POST',
+  path: '/groups/:id/epics',
+  summary: 'Create an epic',
+  published: true,
+  first: [premiumOrForbidden, signedIn],
+  params: t.Object({
+    title: t.String(),
+    ...common,
+    created_at: t.Optional(timestamp()),
+  }),
+  gates: [group, groupPlanner],
+  handle: async (ctx) => {
+    const { db, actor, group, params } = ctx
+    const color = check(params) ?? null
+    const dates = actor.admin || group.role >= ROLES.owner
+    const made = await insertEpic(db, {
+      group_id: group.id,
+      author_id: actor.id,
+      title: params.title.trim(),
+      description: params.description || null,
+      confidential: params.confidential ?? false,
+      parent_id: null,
+      start_date: dayOf(params.start_date_is_fixed, params.start_date_fixed) ?? null,
+      due_date: dayOf(params.due_date_is_fixed, params.due_date_fixed) ?? null,
+      color,
+      created_at: (dates ? params.created_at : undefined) ?? null,
+    })
+    await label(ctx, made.id, { set: params.labels })
+    return presentEpic(await epics.showEpic(db, made.id), ctx)
+  },
+  returns: Epic,
+  refuses,
+})
+
+export const updateEpic = operation({
+  method: 'PUT',
+  path: '/groups/:id/epics/:epic_iid',
+  summary: 'Change, close or reopen an epic',
+  published: true,
+  first: [premiumOrForbidden, signedIn],
+  params: t.Object(
+    {
+      title: t.Optional(t.String()),
+      ...common,
+      add_labels: titles,
+      remove_labels: titles,
+      state_event: t.Optional(oneOf(['reopen', 'close'])),
+    },
+    {
+      atLeastOne: [
+        'title',
+        'description',
+        'confidential',
+        'color',
+        'start_date_fixed',
+        'start_date_is_fixed',
+        'due_date_fixed',
+        'due_date_is_fixed',
+        'labels',
+        'add_labels',
+        'remove_labels',
+        'state_event',
+      ],
+    },
+  ),
+  gates: [group, groupPlanner, epic],
+  handle: async (ctx) => {
+    const { db, params } = ctx
+    const color = check(params)
+    if ((await epics.lockEpic(db, ctx.epic.id)) === undefined) throw noSuchRecord()
+    const now = await epics.showEpic(db, ctx.epic.id)
+    const states = { close: 'closed', reopen: 'opened' } as const
+    const start = dayOf(params.start_date_is_fixed, params.start_date_fixed)
+    const due = dayOf(params.due_date_is_fixed, params.due_date_fixed)
+    const after = {
+      title: params.title?.trim() ?? now.title,
+      description: params.description === undefined ? now.description : params.description || null,
+      confidential: params.confidential ?? now.confidential,
+      state: params.state_event === undefined ? now.state : states[params.state_event],
+      start_date: start === undefined ? now.start_date : start,
+      due_date: due === undefined ? now.due_date : due,
+      color: color ?? now.color,
+    }
+    await epics.updateEpic(db, now.id, { ...after, closed_by: ctx.actor.id })
+    await label(ctx, now.id, { set: params.labels, add: params.add_labels, remove: params.remove_labels })
+    await tell(ctx, now, after)
+    return presentEpic(await epics.showEpic(db, now.id), ctx)
+  },
+  returns: Epic,
+  refuses,
+})
+
+type Told = Pick<epics.Columns, 'title' | 'state'>
+async function tell({ db, actor }: Here, now: Told & { readonly id: number }, after: Told): Promise<void> {
+  const note = { noteable_id: now.id, author_id: actor.id }
+  if (after.title !== now.title)
+    await writeSystemNote(db, { ...note, action: 'title', body: retitled(now.title, after.title) })
+  if (after.state === now.state) return
+  const state = after.state === 'closed' ? 'closed' : 'reopened'
+  await recordState(db, { noteable_id: now.id, user_id: actor.id, state })
+  await writeSystemNote(db, { ...note, action: state, body: state })
+}
+
+/** As published: whoever plans, and whoever owns the group. */
+const mayDelete = allows({
+  says: 'a Planner or Owner of the group',
+  refuses: forbidden,
+  holds: ({ actor, group }: Has<{ group: Group }>) =>
+    actor?.admin === true || group.role === ROLES.planner || group.role >= ROLES.owner,
+})
+
+export const deleteEpic = operation({
+  method: 'DELETE',
+  path: '/groups/:id/epics/:epic_iid',
+  summary: 'Delete an epic',
+  published: true,
+  first: [premiumOrForbidden, signedIn],
+  gates: [group, mayDelete, epic],
+  handle: async ({ db, group, epic }) => {
+    if ((await epics.removeEpic(db, group.id, epic.id)) === 0) throw noSuchRecord()
+    return null
+  },
+  returns: nothing,
+})

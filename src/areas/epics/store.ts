@@ -1,0 +1,188 @@
+import { sql, type RawBuilder } from 'kysely'
+import { seesEpic } from '../../core/noteables.ts'
+import { ROLES, below, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { mine, type Caller } from '../../core/sight.ts'
+import type { Db } from '../../db/client.ts'
+import {
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import { shownEpics, type EpicShown } from './entity.ts'
+
+export const ORDERS = ['created_at', 'updated_at', 'title'] as const
+
+interface Filters {
+  readonly state: 'opened' | 'closed' | undefined
+  readonly author: number | undefined
+  readonly labels: readonly string[] | undefined
+  readonly search: string | undefined
+  readonly iids: readonly number[] | undefined
+  readonly confidential: boolean | undefined
+  readonly created_after: string | undefined
+  readonly created_before: string | undefined
+  readonly updated_after: string | undefined
+  readonly updated_before: string | undefined
+}
+type FilterName = keyof Filters
+interface Shape {
+  readonly ancestors: boolean
+  readonly descendants: boolean
+  readonly everything: boolean
+  readonly order: (typeof ORDERS)[number]
+  readonly descending: boolean
+  readonly filters: readonly FilterName[]
+}
+type Values = Caller &
+  Filters & {
+    readonly line: readonly number[]
+    readonly group_id: number
+    readonly pattern: string
+    readonly limit: number
+    readonly offset: number
+  }
+
+const CONDITIONS: Readonly<Record<FilterName, (p: Slots<Values>) => RawBuilder<unknown>>> = {
+  state: (p) => sql`e.state = ${p.state}`,
+  author: (p) => sql`e.author_id = ${p.author}`,
+  labels: (p) => sql`not exists (
+    select from unnest(${p.labels}::text[]) wanted (title)
+     where not exists (select from label_links k join labels l on l.id = k.label_id
+                        where k.noteable_id = e.id and l.title = wanted.title))`,
+  search: (p) => sql`(e.title ilike ${p.pattern} or e.description ilike ${p.pattern})`,
+  iids: (p) => sql`e.iid = any(${p.iids}::int[])`,
+  confidential: (p) => sql`e.confidential = ${p.confidential}`,
+  created_after: (p) => sql`e.created_at >= ${p.created_after}::timestamptz`,
+  created_before: (p) => sql`e.created_at <= ${p.created_before}::timestamptz`,
+  updated_after: (p) => sql`e.updated_at >= ${p.updated_after}::timestamptz`,
+  updated_before: (p) => sql`e.updated_at <= ${p.updated_before}::timestamptz`,
+}
+
+/** The groups whose epics count, with the viewer's role on each: minimal access shows a group and nothing in it. */
+function homes(p: Slots<Values>, { ancestors, descendants, everything }: Shape): RawBuilder<unknown> {
+  const group = sql`${p.group_id}::bigint`
+  const above = ancestors ? sql`select unnest(${p.line}::bigint[])` : sql`select ${group}`
+  const ids = descendants ? sql`${above} union select d.id from ${below(group)} d` : above
+  if (everything)
+    return sql`homes as materialized (
+      select n.id, ${sql.lit(ROLES.owner)} as role from namespaces n where n.id = any(array(${ids})))`
+  const role = sql`coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0)`
+  return sql`
+    ${mine(p)}, homes as materialized (
+      select n.id, held.role from namespaces n, lateral (select ${role} as role offset 0) held
+       where n.id = any(array(${ids})) and (n.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)}))`
+}
+
+function matching(p: Slots<Values>, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> {
+  const conditions = [
+    ...(shape.everything ? [] : [seesEpic(p.user_id, sql`h.role`)]),
+    ...shape.filters.map((name) => CONDITIONS[name](p)),
+  ]
+  const and = conditions.length === 0 ? sql`` : sql`and ${sql.join(conditions, sql` and `)}`
+  return sql`
+    with ${homes(p, shape)}
+    select e.* from homes h, lateral (select e.* from epics e where e.group_id = h.id ${and} ${cut}) e`
+}
+
+const list = statements<Shape, Values, Paged<EpicShown>>((p, shape) => {
+  const way = shape.descending ? sql`desc` : sql`asc`
+  const order = sql`order by ${sql.ref(`e.${shape.order}`)} ${way}, e.id ${way}`
+  const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
+  const page = sql`select e.* from (${matching(p, shape, reach)}) e ${order} limit ${p.limit} offset ${p.offset}`
+  return paged(
+    sql<EpicShown>`${shownEpics(page)} ${order}`,
+    sql`select from (${matching(p, shape, sql`offset 0`)}) e`,
+  )
+})
+
+export interface Wanted extends Filters {
+  readonly ancestors: boolean
+  readonly descendants: boolean
+  readonly order: (typeof ORDERS)[number]
+  readonly descending: boolean
+}
+interface Group {
+  readonly id: number
+  readonly traversal_ids: readonly number[]
+}
+
+/** The epics of a group, of those inside and, on request, of those above, as far as the viewer sees them. */
+export async function listEpics(
+  db: Db,
+  viewer: Viewer | null,
+  { group, page }: { group: Group; page: { readonly size: number; readonly offset: number } },
+  { ancestors, descendants, order, descending, ...filters }: Wanted,
+): Promise<Listed<EpicShown>> {
+  const names = Object.keys(CONDITIONS) as FilterName[]
+  const shape = {
+    ancestors,
+    descendants,
+    everything: viewer?.admin === true,
+    order,
+    descending,
+    filters: names.filter((name) => filters[name] !== undefined),
+  }
+  return listed(
+    await db.rows(list(shape), {
+      ...filters,
+      user_id: viewer?.id ?? 0,
+      open_to: openTo(viewer),
+      line: group.traversal_ids,
+      group_id: group.id,
+      pattern: containing(filters.search ?? ''),
+      limit: page.size,
+      offset: page.offset,
+    }),
+  )
+}
+
+const one = statement((p: Slots<{ id: number }>) => shownEpics(sql`select * from epics where id = ${p.id}`))
+/** Of an epic that was found before. */
+export async function showEpic(db: Db, id: number): Promise<EpicShown> {
+  const row = await db.one(one, { id })
+  if (row === undefined) throw new Error('an epic went away while it was read')
+  return row
+}
+
+const hold = statement(
+  (p: Slots<{ id: number }>) => sql<{ id: number }>`select id from epics where id = ${p.id} for update`,
+)
+export const lockEpic = (db: Db, id: number): Promise<{ id: number } | undefined> => db.one(hold, { id })
+
+export interface Columns {
+  readonly title: string
+  readonly description: string | null
+  readonly confidential: boolean
+  readonly state: 'opened' | 'closed'
+  readonly start_date: string | null
+  readonly due_date: string | null
+  readonly color: string
+  readonly closed_by: number
+}
+const update = statement(
+  (p: Slots<Columns & { id: number }>) => sql`
+    update epics
+       set title = ${p.title}, description = ${p.description}, confidential = ${p.confidential},
+           start_date = ${p.start_date}, due_date = ${p.due_date}, color = ${p.color}, updated_at = now(),
+           closed_at = case when ${p.state} = 'opened' then null when state = 'opened' then now() else closed_at end,
+           closed_by_id = case when ${p.state} = 'opened' then null
+                               when state = 'opened' then ${p.closed_by}::bigint else closed_by_id end,
+           state = ${p.state}
+     where id = ${p.id}`,
+)
+/** Call with the epic locked. */
+export const updateEpic = (db: Db, id: number, columns: Columns): Promise<number> =>
+  db.run(update, { ...columns, id })
+
+const remove = statement(
+  (p: Slots<{ group_id: number; id: number }>) =>
+    sql`delete from epics where group_id = ${p.group_id} and id = ${p.id}`,
+)
+/** Issues go on without it. */
+export const removeEpic = (db: Db, group_id: number, id: number): Promise<number> =>
+  db.run(remove, { group_id, id })
