@@ -10,7 +10,7 @@ const records = (group: number, project: number): string => `
            case i % 4 when 0 then 'closed' else 'active' end, date '2020-01-01' + i, date '2020-01-15' + i
       from generate_series(1, 10000) i;
   insert into issues (iid, project_id, title, state, weight, milestone_id, created_at)
-    select 1000 + i, ${project}, 'Planned ' || i, case i % 2 when 0 then 'closed' else 'opened' end, i % 8,
+    select 500000 + i, ${project}, 'Planned ' || i, case i % 2 when 0 then 'closed' else 'opened' end, i % 8,
            (select min(id) from milestones where group_id = ${group}), now() - i * interval '1 hour'
       from generate_series(1, 200) i;
   insert into resource_milestone_events (noteable_id, milestone_id, action, state, created_at)
