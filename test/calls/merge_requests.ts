@@ -64,6 +64,11 @@ export const mergeRequests: Calls = {
   deleteMergeRequest            404 404 404 403 403 403 403 403 204 204 404
   mergeMergeRequest             404 404 404 404 404 401 401 200 200 200 404
   rebaseMergeRequest            404 404 404 404 404 403 202 202 202 202 404
+  setMergeRequestTimeEstimate   404 404 404 403 403 403 200 200 200 200 401
+  removeMergeRequestTimeEstimate 404 404 404 403 403 403 200 200 200 200 401
+  addMergeRequestSpentTime      404 404 404 403 403 403 201 201 201 201 401
+  removeMergeRequestSpentTime   404 404 404 403 403 403 200 200 200 200 401
+  getMergeRequestTimeStatistics 404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestCommits       404 404 404 404 404 200 200 200 200 200 404
   getMergeRequestChanges        404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestDiffs         404 404 404 404 404 200 200 200 200 200 404
@@ -91,6 +96,11 @@ export const mergeRequests: Calls = {
   deleteMergeRequest            403 403 403 403 403 403 403 403 204 204 401
   mergeMergeRequest             401 401 401 401 401 401 401 200 200 200 401
   rebaseMergeRequest            403 403 403 403 403 403 202 202 202 202 401
+  setMergeRequestTimeEstimate   403 403 403 403 403 403 200 200 200 200 401
+  removeMergeRequestTimeEstimate 403 403 403 403 403 403 200 200 200 200 401
+  addMergeRequestSpentTime      403 403 403 403 403 403 201 201 201 201 401
+  removeMergeRequestSpentTime   403 403 403 403 403 403 200 200 200 200 401
+  getMergeRequestTimeStatistics 200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestCommits       200 200 200 200 200 200 200 200 200 200 200
   getMergeRequestChanges        200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestDiffs         200 200 200 200 200 200 200 200 200 200 200
@@ -111,6 +121,8 @@ export const mergeRequests: Calls = {
   bodies: {
     createMergeRequest: { source_branch: 'other', target_branch: 'main', title: 'Another' },
     updateMergeRequest: { title: 'Changed' },
+    setMergeRequestTimeEstimate: { duration: '2h' },
+    addMergeRequestSpentTime: { duration: '30m' },
   },
   set: async (world, scene, operation) => {
     await restore(world, scene)

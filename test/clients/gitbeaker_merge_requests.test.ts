@@ -134,6 +134,19 @@ test('it is listed, changed, approved, followed, closed and deleted', async () =
   assert.equal((await MergeRequests.allParticipants(id, iid)).length, 1)
   assert.equal(loose(await MergeRequests.unsubscribe(id, iid))['subscribed'], false)
   assert.equal(loose(await MergeRequests.subscribe(id, iid))['subscribed'], true)
+  await MergeRequests.setTimeEstimate(id, iid, '1d')
+  await MergeRequests.addSpentTime(id, iid, '2h30m')
+  assert.deepEqual(
+    pick(await MergeRequests.showTimeStats(id, iid), 'time_estimate', 'human_total_time_spent'),
+    [28_800, '2h 30m'],
+  )
+  await MergeRequests.resetTimeEstimate(id, iid)
+  await MergeRequests.resetSpentTime(id, iid)
+  assert.deepEqual(
+    pick(await MergeRequests.showTimeStats(id, iid), 'time_estimate', 'total_time_spent'),
+    [0, 0],
+  )
+  assert.deepEqual(loose(await MergeRequests.rebase(id, iid)), { rebase_in_progress: true })
   assert.deepEqual(await MergeRequests.allPipelines(id, iid), [])
   assert.deepEqual(await MergeRequests.allIssuesClosed(id, iid), [])
   assert.equal((await MergeRequests.edit(id, iid, { stateEvent: 'close' })).state, 'closed')

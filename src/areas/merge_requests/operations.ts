@@ -21,6 +21,7 @@ export * from './create_operations.ts'
 export * from './merge_operations.ts'
 export * from './people_operations.ts'
 export * from './rebase_operations.ts'
+export * from './time_operations.ts'
 export * from './version_operations.ts'
 export * from './write_operations.ts'
 
