@@ -4,7 +4,15 @@ import { operation } from '../../http/operation.ts'
 import { INTERFACE_VERSION, REVISION } from './versions.ts'
 
 const Version = t.Object({ version: t.String(), revision: t.String() })
-const Metadata = t.Object({ ...Version.properties, enterprise: t.Boolean() })
+/** The server for cluster agents, which clients look for here: there is none. */
+const Agents = t.Object({
+  enabled: t.Boolean(),
+  externalUrl: t.Null(),
+  externalK8sProxyUrl: t.Null(),
+  version: t.Null(),
+})
+const Metadata = t.Object({ ...Version.properties, kas: Agents, enterprise: t.Boolean() })
+const NO_AGENTS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null }
 
 const scopes = ['read_user', 'ai_features'] as const
 
@@ -29,6 +37,7 @@ export const getMetadata = operation({
   handle: async ({ config }) => ({
     version: INTERFACE_VERSION,
     revision: REVISION,
+    kas: NO_AGENTS,
     enterprise: config.tier !== 'free',
   }),
   returns: Metadata,

@@ -82,7 +82,8 @@ test('the version is that of the interface, and the revision names the program',
   const { version, revision } = (await world.get('/version', user)).body as Record<string, string>
   assert.match(version ?? '', /^\d+\.\d+\.\d+$/)
   assert.match(revision ?? '', /^guildhall-\d+\.\d+\.\d+$/)
-  assert.deepEqual((await world.get('/metadata', user)).body, { version, revision, enterprise: true })
+  const kas = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null }
+  assert.deepEqual((await world.get('/metadata', user)).body, { version, revision, kas, enterprise: true })
   const free = await openWorld({ env: { GUILDHALL_TIER: 'free' } })
   const body = (await free.get('/metadata', await free.make.user())).body as { enterprise: boolean }
   assert.equal(body.enterprise, false)
