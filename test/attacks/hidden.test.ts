@@ -89,7 +89,7 @@ suite('hidden and absent look the same', () => {
         const byId = await ask(ABSENT)
         assert.ok([401, 404].includes((byId[0] as { status: number }).status), JSON.stringify(byId))
         assert.deepEqual(await ask(String(id)), byId)
-        assert.deepEqual(await ask(String(id), 'none'), byId)
+        assert.deepEqual(await ask(String(id), 'none'), await ask(ABSENT, 'none'))
         const byPath = await ask('no-such/place')
         assert.deepEqual(await ask(full_path), byPath)
         assert.deepEqual(await ask(full_path.toUpperCase()), byPath)
