@@ -113,7 +113,8 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
     confidential: issue.confidential,
     created_at: issue.created_at.toISOString(),
   })
-  await issues.markMoved(db, issue.id, made.id)
+  // What it was copied into goes with the refusal.
+  if (!(await issues.markMoved(db, issue.id, made.id))) throw noRight()
   await changeIssue({ ...ctx, project: target, quiet: true }, made.id, {
     labels: await issues.labelTitles(db, issue.id),
     assignee_ids: await assigneesOf(db, issue.id),
