@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { anyone, project, signedIn } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
+import { readsInternal } from '../../core/conversation.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
 import { assigneesOf, insertIssue } from '../../core/issue_rows.ts'
@@ -113,7 +114,9 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
     confidential: issue.confidential,
     created_at: issue.created_at.toISOString(),
   })
-  await issues.markMoved(db, issue.id, made.id)
+  // Whoever does not read internal notes here would read them there.
+  const internal = readsInternal({ viewer: actor, role: project.role })
+  await issues.markMoved(db, { from: issue.id, to: made.id, internal })
   await changeIssue({ ...ctx, project: target, quiet: true }, made.id, {
     labels: await issues.labelTitles(db, issue.id),
     assignee_ids: await assigneesOf(db, issue.id),
