@@ -133,6 +133,23 @@ test('internal notes stay internal where an issue moves to, and go along only wi
   }
 })
 
+test('where an issue came from or went to is told to those alone who see that project', async () => {
+  const { make, call, get } = world()
+  const hidden = await make.project({ visibility: 'private' })
+  await make.member(planner, 'planner', { project: hidden })
+  const issue = await create(planner, {})
+  const moved = await call('POST', at(`/${issue.iid}/move`), {
+    as: planner,
+    body: { to_project_id: hidden.id },
+  })
+  assert.equal(moved.status, 201, moved.text)
+  for (const rest of ['notes', 'discussions']) {
+    const path = at(`/${issue.iid}/${rest}`)
+    assert.ok(!(await get(path, guest)).text.includes(hidden.full_path), rest)
+    assert.ok((await get(path, planner)).text.includes(`moved to ${hidden.full_path}#1`), rest)
+  }
+})
+
 test('time is estimated and spent in working hours, in their words', async () => {
   const { call, get } = world()
   const issue = await create(owner, {})

@@ -127,8 +127,18 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
   const note = { author_id: actor.id, action: 'moved' }
   const from = `${project.full_path}#${issue.iid}`
   const to = `${target.full_path}#${made.iid}`
-  await writeSystemNote(db, { ...note, noteable_id: made.id, body: `moved from ${from}` })
-  await writeSystemNote(db, { ...note, noteable_id: issue.id, body: `moved to ${to}` })
+  await writeSystemNote(db, {
+    ...note,
+    noteable_id: made.id,
+    body: `moved from ${from}`,
+    mentions_project_id: project.id,
+  })
+  await writeSystemNote(db, {
+    ...note,
+    noteable_id: issue.id,
+    body: `moved to ${to}`,
+    mentions_project_id: target.id,
+  })
   await changeIssue(ctx, issue.id, { state: 'closed' })
   return made.id
 }
