@@ -101,14 +101,17 @@ async function fill(): Promise<{ readonly planner: string; readonly guest: strin
     [2, MANY],
   ] as const) {
     const began = performance.now()
-    await client.query({ text: loaded(records(project, count)), query_timeout: 3_600_000 } as never)
+    await client.query(patient(loaded(records(project, count))))
     console.log(`${count} issues in ${Math.round((performance.now() - began) / 1000)} s`)
   }
-  await client.query({ text: 'vacuum analyze', query_timeout: 3_600_000 } as never)
+  await client.query(patient('vacuum analyze'))
   client.release()
   const [planner = '', guest = ''] = tokens
   return { planner, guest, place }
 }
+
+/** A statement that may take an hour. */
+const patient = (text: string): { text: string } => Object.assign({ text }, { query_timeout: 3_600_000 })
 
 const ONLY = process.argv[4]
 const PAGES = [

@@ -7,6 +7,7 @@ import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
 import { isAway } from './db/errors.ts'
 import { isGitAway } from './git/errors.ts'
+import { allowedAt } from './http/allowed.ts'
 import type { AnswerCheck } from './http/answers.ts'
 import { mount } from './http/dispatch.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
@@ -29,16 +30,17 @@ export function createApp(
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)
+  const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   const app = createServer({
     logger: log,
     onAnswer: metrics.onAnswer,
+    allowed: allowedAt('/api/v4', served),
     trustProxy: config.trustedProxies,
     isAway: (error) => isAway(error) || isGitAway(error),
     ...options,
   })
   const admit = createLimiter(instance.settings)
   const signIn = createSignIn(instance)
-  const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,

@@ -70,7 +70,8 @@ async function ask(op: NamedOperation, { as, path, without, ...turn }: Turn = {}
 
 /** A few refusals name what was asked for. */
 const refusal = (gate: AnyGate, asked?: string): { status: number; body: unknown } => {
-  const { status, body } = (gate.refuses as (asked?: string) => ReturnType<AnyGate['refuses']>)(asked)
+  const refuse: (asked?: string) => ReturnType<AnyGate['refuses']> = gate.refuses
+  const { status, body } = refuse(asked)
   return { status, body }
 }
 const refused = ({ status, body }: Answered): { status: number; body: unknown } => ({ status, body })

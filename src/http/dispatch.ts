@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
 import { compileAnswer, writer, type AnswerCheck } from './answers.ts'
@@ -17,7 +17,7 @@ import type { Actor } from './gate.ts'
 import { Answer, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
-import { Problem, methodNotAllowed, unauthorized } from './problems.ts'
+import { Problem, unauthorized } from './problems.ts'
 
 export interface Surroundings {
   readonly instance: Instance
@@ -29,9 +29,7 @@ export interface Surroundings {
   readonly checkAnswers: AnswerCheck | undefined
 }
 
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Mounts every operation below `prefix`, with HEAD for each GET and 405 for the methods a path does not have. */
+/** Mounts every operation below `prefix`, with HEAD for each GET. */
 export function mount(
   app: FastifyInstance,
   prefix: string,
@@ -48,28 +46,6 @@ export function mount(
         largeBody(op.takes, surroundings.instance, compileKnock(op, surroundings))),
       handler: compile(op, surroundings, reads.get(op.path)),
     })
-  for (const [path, methods] of methodsByPath(operations)) {
-    const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort().join(', ')
-    app.route({
-      method: METHODS.filter((method) => !methods.has(method)),
-      url: prefix + path,
-      handler: () => {
-        throw methodNotAllowed(allow)
-      },
-    })
-  }
-}
-
-function methodsByPath(operations: readonly NamedOperation[]): Map<string, Set<string>> {
-  const paths = new Map<string, Set<string>>()
-  const keys = new Map<string, string>()
-  for (const { path, method } of operations) {
-    const shape = path.replaceAll(/:\w+/g, ':')
-    const key = keys.get(shape) ?? path
-    keys.set(shape, key)
-    paths.set(key, (paths.get(key) ?? new Set()).add(method))
-  }
-  return paths
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>

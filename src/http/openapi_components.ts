@@ -101,7 +101,7 @@ function responseName(status: string, value: unknown, name: string): string {
 /** `listGroupLabels` is about `GroupLabels`. */
 const nounOf = (operationId: string): string => {
   const noun = operationId.replace(/^[a-z]+/, '')
-  return /^list/.test(operationId) ? noun : singular(noun)
+  return operationId.startsWith('list') ? noun : singular(noun)
 }
 const singular = (noun: string): string =>
   noun

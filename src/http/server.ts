@@ -10,6 +10,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { isBusy } from '../db/errors.ts'
+import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './gate.ts'
 import { problemDetails } from './problem_details.ts'
@@ -22,6 +23,7 @@ import {
   conflict,
   headersTooLarge,
   internalError,
+  methodNotAllowed,
   noRoute,
   oldVersion,
   requestTimeout,
@@ -45,6 +47,8 @@ export interface ServerOptions {
   readonly logger: FastifyBaseLogger
   /** Whether an error says that something the server leans on did not get to answer: a 503 then. */
   readonly isAway: (error: unknown) => boolean
+  /** The methods that an address has, for requests that nothing serves. */
+  readonly allowed?: Allowed
   /** The proxies whose `X-Forwarded-For` is believed: addresses and ranges. */
   readonly trustProxy?: readonly string[]
   /** Bytes of a request body. */
@@ -94,9 +98,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
     refuse(request, reply, problemOf(error, request, options.isAway)),
   )
   app.setNotFoundHandler(async (request, reply) =>
-    refuse(request, reply, request.url.startsWith('/api/v3') ? oldVersion() : noRoute()),
+    refuse(request, reply, nothingThere(request, options.allowed)),
   )
   return app
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Nothing is served there, or nothing by that method. */
+function nothingThere({ url, method }: FastifyRequest, allowed?: Allowed): Problem {
+  const allow = METHODS.has(method) ? allowed?.(url.split('?', 1)[0] ?? '') : undefined
+  if (allow !== undefined && !allow.split(', ').includes(method)) return methodNotAllowed(allow)
+  return url.startsWith('/api/v3') ? oldVersion() : noRoute()
 }
 
 function addHeaders(app: FastifyInstance): void {
