@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
@@ -78,13 +78,18 @@ interface Sought {
   readonly open_to: readonly string[]
 }
 const role = sql`held.role`
+/** Switched on for whoever speaks; what is written under a record is written nowhere else. */
+const isOpen = (feature: 'issues' | 'merge_requests'): RawBuilder<boolean> => sql`
+  case coalesce(p.settings->>${sql.lit(`${feature}_access_level`)},
+                case when p.settings->>${sql.lit(`${feature}_enabled`)} = 'false' then 'disabled' else 'enabled' end)
+    when 'enabled' then true when 'private' then held.role >= ${sql.lit(ROLES.guest)} else false end`
 const sees = {
   issue: (p: Slots<Sought>) => sql`
-    (${p.admin}::boolean or (p.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)})
+    (${p.admin}::boolean or ${isOpen('issues')} and (p.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)})
       and ${seesIssue(p.user_id, role)})`,
   merge_request: (p: Slots<Sought>) => sql`
-    (${p.admin}::boolean or held.role >= ${sql.lit(ROLES.reporter)}
-      or (p.visibility = any(${p.open_to}) and p.repository_access_level = 'enabled'))`,
+    (${p.admin}::boolean or ${isOpen('merge_requests')} and (held.role >= ${sql.lit(ROLES.reporter)}
+      or (p.visibility = any(${p.open_to}) and p.repository_access_level = 'enabled')))`,
 }
 const TABLES = { issue: 'issues', merge_request: 'merge_requests' } as const
 const targets = statements<{ kind: Reference['kind'] }, Sought, { id: number; project_id: number }>(
@@ -96,7 +101,7 @@ const targets = statements<{ kind: Reference['kind'] }, Sought, { id: number; pr
       join ${sql.table(TABLES[kind])} i on i.project_id = p.id and i.iid = wanted.iid,
            lateral (select coalesce(${roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)}, 0) as role
                     offset 0) held
-     where ${sees[kind](p)}
+     where not p.archived and ${sees[kind](p)}
      order by i.id`,
 )
 

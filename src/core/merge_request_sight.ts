@@ -11,6 +11,6 @@ const feature = sql`coalesce(p.settings->>'merge_requests_access_level',
  */
 export const seesMergeRequestsOf = (open: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
   case ${feature} when 'enabled' then true when 'private' then ${level} >= ${sql.lit(ROLES.guest)} else false end
-  and (${level} >= ${sql.lit(ROLES.reporter)}
-       or p.visibility <> 'private' and p.repository_access_level = 'enabled'
-          and (p.visibility = any(${open}) or ${level} >= ${sql.lit(ROLES.guest)})))`
+  and (p.visibility <> 'private' and p.repository_access_level = 'enabled'
+          and (p.visibility = any(${open}) or ${level} >= ${sql.lit(ROLES.guest)})
+       or ${level} >= ${sql.lit(ROLES.reporter)}))`

@@ -88,21 +88,87 @@ const moveMergeRequests = statement(
     sql`update merge_requests set milestone_id = ${p.to} where project_id = ${p.project_id} and milestone_id = ${p.from}`,
 )
 
+const moveMilestoneEvents = statement(
+  (p: Slots<{ project_id: number; from: number; to: number }>) => sql`
+    update resource_milestone_events set milestone_id = ${p.to}
+     where milestone_id = ${p.from} and noteable_id in ${items(p.project_id)}`,
+)
+
+// Epics and iterations are of groups alone, so what is left behind has no heir; nor has what once was and is no more.
+const dropTimeboxes = statement(
+  (p: Slots<Place>) => sql`
+    update issues i
+       set epic_id = (select e.id from epics e where e.id = i.epic_id and e.group_id in ${line(p.namespace_id)}),
+           iteration_id = (select t.id from iterations t
+                            where t.id = i.iteration_id and t.group_id in ${line(p.namespace_id)})
+     where i.project_id = ${p.id}
+       and (exists (select from epics e where e.id = i.epic_id and e.group_id not in ${line(p.namespace_id)})
+            or exists (select from iterations t
+                        where t.id = i.iteration_id and t.group_id not in ${line(p.namespace_id)}))`,
+)
+const forgetting = (
+  [
+    ['resource_label_events', 'noteable_id', 'labels', 'label_id'],
+    ['resource_milestone_events', 'noteable_id', 'milestones', 'milestone_id'],
+    ['resource_iteration_events', 'issue_id', 'iterations', 'iteration_id'],
+  ] as const
+).map(([events, on, table, column]) =>
+  statement(
+    (p: Slots<Place>) => sql`
+      update ${sql.table(events)} e set ${sql.ref(column)} = null from ${sql.table(table)} o
+       where e.${sql.ref(on)} in ${items(p.id)} and o.id = e.${sql.ref(column)}
+         and o.group_id is not null and o.group_id not in ${line(p.namespace_id)}`,
+  ),
+)
+
 /** Moves a project into another namespace, with what it used of the groups it leaves. Violates as `create` of the core does. */
 export async function transfer(db: Db, to: Move): Promise<void> {
   const { id, namespace_id } = to
   // Held, so that the address is right even where the namespace is being renamed or moved.
   await holdNamespace(db, namespace_id)
   await db.run(move, to)
-  const place = { id, namespace_id }
+  await leaveGroups(db, { id, namespace_id })
+}
+
+/** Takes from a project whatever is of groups that it is not in any more, and gives it its own where there can be. */
+async function leaveGroups(db: Db, place: Place): Promise<void> {
+  const { id } = place
   await db.run(makeLabels, place)
   await db.run(relabel, place)
   await db.run(dropPriorities, place)
   for (const lost of await db.rows(lostMilestones, place)) {
     const instead = lost.instead ?? (await copied(db, id, lost.id))
-    await db.run(moveIssues, { project_id: id, from: lost.id, to: instead })
-    await db.run(moveMergeRequests, { project_id: id, from: lost.id, to: instead })
+    for (const moving of [moveIssues, moveMergeRequests, moveMilestoneEvents])
+      await db.run(moving, { project_id: id, from: lost.id, to: instead })
   }
+  await db.run(dropTimeboxes, place)
+  for (const forget of forgetting) await db.run(forget, place)
+}
+
+// Found from what the groups have, which is little, not from all that the projects have.
+const borrowers = statement(
+  (p: Slots<{ group_id: number; left: readonly number[] }>) => sql<Place>`
+    with borrowed as (
+      select coalesce(k.issue_project_id, m.project_id) as project_id
+        from labels l join label_links k on k.label_id = l.id left join merge_requests m on m.id = k.noteable_id
+       where l.group_id = any(${p.left}::bigint[])
+      union select i.project_id from milestones s join issues i on i.milestone_id = s.id
+             where s.group_id = any(${p.left}::bigint[])
+      union select m.project_id from milestones s join merge_requests m on m.milestone_id = s.id
+             where s.group_id = any(${p.left}::bigint[])
+      union select i.project_id from epics e join issues i on i.epic_id = e.id
+             where e.group_id = any(${p.left}::bigint[])
+      union select i.project_id from iterations t join issues i on i.iteration_id = t.id
+             where t.group_id = any(${p.left}::bigint[]))
+    select p.id, p.namespace_id from borrowed b join projects p on p.id = b.project_id
+      join namespaces n on n.id = p.namespace_id
+     where n.traversal_ids @> array[${p.group_id}::bigint] order by p.id`,
+)
+
+/** The same for every project below a group that was moved out of the groups `left`. */
+export async function leaveGroupsBelow(db: Db, groupId: number, left: readonly number[]): Promise<void> {
+  if (left.length === 0) return
+  for (const place of await db.rows(borrowers, { group_id: groupId, left })) await leaveGroups(db, place)
 }
 
 async function copied(db: Db, projectId: number, id: number): Promise<number> {

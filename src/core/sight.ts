@@ -16,6 +16,12 @@ export const mine = (p: CallerSlots): RawBuilder<unknown> =>
 export const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
   everything ? sql`true` : sql`(p.visibility = any(${p.open_to}) or ${role} >= ${sql.lit(ROLES.guest)})`
 
+const issuesLevel = sql`coalesce(p.settings->>'issues_access_level',
+  case when p.settings->>'issues_enabled' = 'false' then 'disabled' else 'enabled' end)`
+/** Whether issues are switched on in the project `p` for a caller who sees it and is no administrator. */
+export const hasIssues = sql`(
+  case ${issuesLevel} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end)`
+
 /** As the gate of a group has it: by visibility, by a role, or by belonging to something inside. */
 export const seesGroup = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
   everything

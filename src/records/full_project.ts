@@ -1,4 +1,5 @@
 import { Type as t, type Static } from 'typebox'
+import { levelOf } from '../core/project_settings.ts'
 import type { Instance } from '../instance.ts'
 import { date, nullable, oneOf, timestamp } from '../http/schema.ts'
 import { identityFields, presentIdentity, shareFields, type ProjectInGroup } from './project.ts'
@@ -146,15 +147,19 @@ function standing(row: ProjectRecord, { config }: Site): Partial<Full> {
 const level = (access: number | null): { access_level: number; notification_level: number } | null =>
   access === null ? null : { access_level: access, notification_level: 3 }
 
+const GUEST = 10
 const PLANNER = 15
 const DEVELOPER = 30
 const MAINTAINER = 40
 
 function around(row: ProjectRecord, site: Site, view: RecordView): Partial<Full> {
   const held = view.admin ? Infinity : Math.max(row.project_level ?? 0, row.group_level ?? 0)
+  const issues = levelOf(row, 'issues')
   return {
     // Confidential ones are counted for those alone who see them all.
-    open_issues_count: held >= PLANNER ? row.open_issues_count : row.open_public_issues_count,
+    ...((issues === 'enabled' || (issues === 'private' && held >= GUEST)) && {
+      open_issues_count: held >= PLANNER ? row.open_issues_count : row.open_public_issues_count,
+    }),
     can_create_merge_request_in: held >= DEVELOPER && !row.archived,
     // Where it came from is its maintainers' business.
     import_url: held >= MAINTAINER ? row.import_url : null,

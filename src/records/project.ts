@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import type { Project } from '../db/schema.ts'
 import { nullable, oneOf, timestamp, date } from '../http/schema.ts'
+import { levelOf } from '../core/project_settings.ts'
 import type { Instance } from '../instance.ts'
 
 /** What tells a project apart: all there is of it with `simple=true`. */
@@ -119,7 +120,7 @@ export function presentProject(
     shared_runners_enabled: settings.shared_runners_enabled,
     creator_id: row.creator_id,
     // Whoever sees the project may be told of these; who sees confidential ones too is not asked row by row.
-    open_issues_count: row.open_public_issues_count,
+    ...(levelOf(row, 'issues') !== 'private' && { open_issues_count: row.open_public_issues_count }),
     public_jobs: settings.public_jobs,
     shared_with_groups: row.shared_with_groups,
     request_access_enabled: settings.request_access_enabled,

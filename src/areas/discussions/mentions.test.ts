@@ -138,3 +138,35 @@ test('the description of an issue calls and speaks as comments do', async () => 
   assert.equal((await world().call('PUT', made.path, { as: author, body })).status, 200)
   assert.deepEqual(await waiting(made), ids(guest, planner))
 })
+
+test('nothing is written where the project is archived, or its issues are shut off for whoever speaks', async () => {
+  const { make } = world()
+  const here = await make.project({ visibility: 'public' })
+  const from = await makeIssue(world(), here)
+  const far = await make.project({ visibility: 'public' })
+  const issue = await makeIssue(world(), far)
+  const speak = (): Promise<unknown> => say(from, `see ${far.full_path}#${issue.iid}`, {}, outsider)
+  const said = (): Promise<object[]> =>
+    rowsOf(world(), 'select body from notes where noteable_id = $1', [issue.id])
+  const set = (columns: string): Promise<unknown> =>
+    make.sql(`update projects set ${columns} where id = ${far.id}`)
+  await set(`settings = settings || '{"issues_access_level": "private"}'`)
+  await speak()
+  await set(`settings = settings || '{"issues_access_level": "enabled"}', archived = true`)
+  await speak()
+  assert.deepEqual(await said(), [])
+  await set('archived = false')
+  await speak()
+  assert.equal((await said()).length, 1)
+})
+
+test('who speaks of a merge request somewhere hidden has no part in it that others see', async () => {
+  const { make, get } = world()
+  const open = await make.project({ visibility: 'public', repository: 'empty' })
+  const mr = await makeMergeRequest(world(), open)
+  const issue = await makeIssue(world(), project)
+  await say(issue, `see ${open.full_path}!${mr.iid}`)
+  const { status, body } = await get(`${mr.path}/participants`, outsider)
+  assert.equal(status, 200)
+  assert.ok(!(body as { id: number }[]).some(({ id }) => id === author?.id))
+})

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
 import {
@@ -14,7 +14,17 @@ import {
 } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { LabelForCaller } from '../../records/label.ts'
-import { mine, role, seesGroup, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
+import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
+import { seesIssue } from '../../core/noteables.ts'
+import {
+  hasIssues,
+  mine,
+  role,
+  seesGroup,
+  seesProject,
+  type Caller,
+  type CallerSlots,
+} from '../../core/sight.ts'
 
 /** Which labels count as a group's: its own always, those of its line and of what is below it on request. */
 export interface Reach {
@@ -33,10 +43,9 @@ interface Where {
 }
 /** The counts are joined to the rows of the page only, and count what the caller may see. */
 function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
-  const seesIssue = everything
-    ? sql`true`
-    : sql`(not i.confidential or i.author_id = ${p.user_id} or ${role} >= ${sql.lit(ROLES.planner)}
-           or exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.user_id}))`
+  const all = sql`true`
+  const issues = sql`${seesProject(p, false)} and ${hasIssues} and ${seesIssue(p.user_id, role)}`
+  const [issue, requests] = everything ? [all, all] : [issues, seesMergeRequestsOf(p.open_to)]
   return sql`
     select l.*, issue_counts.*, merge_request_counts.*,
            exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed
@@ -46,12 +55,12 @@ function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean)
                     count(*) filter (where i.state = 'closed')::int as closed_issues_count
                from label_links k join issues i on i.id = k.noteable_id
                join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
-              where k.label_id = l.id and ${seesProject(p, everything)} and ${seesIssue}) issue_counts,
+              where k.label_id = l.id and ${issue}) issue_counts,
            lateral (
              select count(*)::int as open_merge_requests_count
                from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
                join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
-              where k.label_id = l.id and ${seesProject(p, everything)}) merge_request_counts
+              where k.label_id = l.id and ${requests}) merge_request_counts
      order by l.title, l.id`
 }
 

@@ -5,7 +5,7 @@ import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { pathFault } from '../../core/paths.ts'
-import { transfer } from '../../core/project_transfer.ts'
+import { leaveGroupsBelow, transfer } from '../../core/project_transfer.ts'
 import { findByRef } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
 import { violates } from '../../db/errors.ts'
@@ -50,6 +50,8 @@ export const transferGroup = operation({
     const row = await placeGroup(db, { ...now, parent_id: target?.id ?? null }).catch((error: unknown) => {
       throw isTaken(error) ? pathTaken() : error
     })
+    const left = now.traversal_ids.filter((id) => !row.traversal_ids.includes(id))
+    await leaveGroupsBelow(db, group.id, left)
     if (target === undefined && !(await hasOwner(db, group.id)))
       await setInGroup(db, {
         user_id: actor.id,

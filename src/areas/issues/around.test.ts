@@ -112,6 +112,55 @@ test('an issue moves with what was said of it, and the old one says where it wen
   )
 })
 
+test('internal notes stay internal where an issue moves to, and go along only with who reads them', async () => {
+  const { make, call, get } = world()
+  const reporter = await make.memberOf('reporter', { project })
+  for (const [mover, seen] of [
+    [reporter, ['for us', 'for all']],
+    [planner, ['for all']],
+  ] as const) {
+    const target = await make.project({ visibility: 'public' })
+    await make.member(mover, 'owner', { project: target })
+    const issue = await create(planner, {})
+    for (const [body, internal] of [
+      ['for us', true],
+      ['for all', false],
+    ] as const) {
+      const said = await call('POST', at(`/${issue.iid}/notes`), { as: owner, body: { body, internal } })
+      assert.equal(said.status, 201, said.text)
+    }
+    const moved = await call('POST', at(`/${issue.iid}/move`), {
+      as: mover,
+      body: { to_project_id: target.id },
+    })
+    assert.equal(moved.status, 201, moved.text)
+    type Thread = { notes: { body: string; system: boolean }[] }
+    const threads = async (as: Someone): Promise<string[]> =>
+      ((await get(`/projects/${target.id}/issues/1/discussions`, as)).body as Thread[])
+        .flatMap(({ notes }) => notes)
+        .flatMap(({ body, system }) => (system ? [] : [body]))
+    assert.deepEqual(await threads(guest), ['for all'])
+    assert.deepEqual(await threads(mover), seen)
+  }
+})
+
+test('where an issue came from or went to is told to those alone who see that project', async () => {
+  const { make, call, get } = world()
+  const hidden = await make.project({ visibility: 'private' })
+  await make.member(planner, 'planner', { project: hidden })
+  const issue = await create(planner, {})
+  const moved = await call('POST', at(`/${issue.iid}/move`), {
+    as: planner,
+    body: { to_project_id: hidden.id },
+  })
+  assert.equal(moved.status, 201, moved.text)
+  for (const rest of ['notes', 'discussions']) {
+    const path = at(`/${issue.iid}/${rest}`)
+    assert.ok(!(await get(path, guest)).text.includes(hidden.full_path), rest)
+    assert.ok((await get(path, planner)).text.includes(`moved to ${hidden.full_path}#1`), rest)
+  }
+})
+
 test('time is estimated and spent in working hours, in their words', async () => {
   const { call, get } = world()
   const issue = await create(owner, {})

@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { anyone, project, signedIn } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
+import { readsInternal } from '../../core/conversation.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
 import { assigneesOf, insertIssue } from '../../core/issue_rows.ts'
@@ -113,8 +114,10 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
     confidential: issue.confidential,
     created_at: issue.created_at.toISOString(),
   })
+  // Whoever does not read internal notes here would read them there.
+  const internal = readsInternal({ viewer: actor, role: project.role })
   // What it was copied into goes with the refusal.
-  if (!(await issues.markMoved(db, issue.id, made.id))) throw noRight()
+  if (!(await issues.markMoved(db, { from: issue.id, to: made.id, internal }))) throw noRight()
   await changeIssue({ ...ctx, project: target, quiet: true }, made.id, {
     labels: await issues.labelTitles(db, issue.id),
     assignee_ids: await assigneesOf(db, issue.id),
@@ -125,8 +128,18 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
   const note = { author_id: actor.id, action: 'moved' }
   const from = `${project.full_path}#${issue.iid}`
   const to = `${target.full_path}#${made.iid}`
-  await writeSystemNote(db, { ...note, noteable_id: made.id, body: `moved from ${from}` })
-  await writeSystemNote(db, { ...note, noteable_id: issue.id, body: `moved to ${to}` })
+  await writeSystemNote(db, {
+    ...note,
+    noteable_id: made.id,
+    body: `moved from ${from}`,
+    mentions_project_id: project.id,
+  })
+  await writeSystemNote(db, {
+    ...note,
+    noteable_id: issue.id,
+    body: `moved to ${to}`,
+    mentions_project_id: target.id,
+  })
   await changeIssue(ctx, issue.id, { state: 'closed' })
   return made.id
 }

@@ -117,28 +117,35 @@ const copyVotes = statement(
     select name, user_id, ${p.to}, created_at, updated_at from award_emoji where noteable_id = ${p.from} order by id`,
 )
 const copyNotes = statement(
-  (p: Slots<{ from: number; to: number }>) => sql`
+  (p: Slots<{ from: number; to: number; internal: boolean }>) => sql`
     with threads as (
       select d.*, substr(encode(sha256(convert_to(d.key || ${p.to}::text, 'utf8')), 'hex'), 1, 40) as copied_as
-        from discussions d where d.noteable_id = ${p.from}
+        from discussions d where d.noteable_id = ${p.from} and (${p.internal}::boolean or not d.internal)
     ), copies as (
-      insert into discussions (key, noteable_id, individual_note, created_at)
-      select copied_as, ${p.to}, individual_note, created_at from threads order by id
+      insert into discussions (key, noteable_id, individual_note, internal, mentions_project_id, mentions_code, created_at)
+      select copied_as, ${p.to}, individual_note, internal, mentions_project_id, mentions_code, created_at
+        from threads order by id
       returning id, key
     ), counted as (
       update issues set user_notes_count = (select user_notes_count from issues where id = ${p.from}) where id = ${p.to}
     )
     insert into notes (discussion_id, noteable_id, author_id, type, body, internal, system_action, mentions_project_id,
-                       created_at, updated_at)
+                       mentions_code, created_at, updated_at)
     select c.id, ${p.to}, n.author_id, n.type, n.body, n.internal, n.system_action, n.mentions_project_id,
-           n.created_at, n.updated_at
+           n.mentions_code, n.created_at, n.updated_at
       from threads t join copies c on c.key = t.copied_as join notes n on n.discussion_id = t.id
      order by n.id`,
 )
-/** Tells where an issue went, and takes along what people said of it; false where it has gone before. */
-export async function markMoved(db: Db, from: number, to: number): Promise<boolean> {
+/**
+ * Tells where an issue went, and takes along what people said of it, `internal` notes only for whoever reads them; false
+ * where it has gone before.
+ */
+export async function markMoved(
+  db: Db,
+  { from, to, internal }: { readonly from: number; readonly to: number; readonly internal: boolean },
+): Promise<boolean> {
   if ((await db.run(follow, { from, to })) === 0) return false
-  await db.run(copyNotes, { from, to })
+  await db.run(copyNotes, { from, to, internal })
   await db.run(copyVotes, { from, to })
   return true
 }

@@ -1,5 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { seesIssue } from '../../core/noteables.ts'
+import { mayReadCode } from '../../access/gates.ts'
+import { hasFeature } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
@@ -32,6 +34,9 @@ interface Seen {
   readonly user_id: number
   /** What the viewer holds; an administrator whatever there is. */
   readonly role: number
+  /** Whether the viewer sees issues there at all, and merge requests. */
+  readonly issues: boolean
+  readonly requests: boolean
 }
 type Counted = Slots<Seen & { project_id: number }>
 
@@ -51,12 +56,12 @@ const aroundLabels = (
            select count(*) filter (where i.state = 'opened')::int as open_issues_count,
                   count(*) filter (where i.state = 'closed')::int as closed_issues_count
              from label_links k join issues i on i.id = k.noteable_id
-            where k.label_id = l.id and i.project_id = ${p.project_id}
+            where ${p.issues}::boolean and k.label_id = l.id and i.project_id = ${p.project_id}
               and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}) issue_counts,
          lateral (
            select count(*)::int as open_merge_requests_count
              from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
-            where k.label_id = l.id and m.project_id = ${p.project_id}) merge_request_counts`
+            where ${p.requests}::boolean and k.label_id = l.id and m.project_id = ${p.project_id}) merge_request_counts`
         : sql``
     }
    order by l.title, l.id`
@@ -89,9 +94,11 @@ const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ance
 })
 
 /** What the actor holds on the project; an administrator is let in everywhere. */
-const seenBy = (actor: Actor, project: Pick<Project, 'role'>): Seen => ({
+const seenBy = (actor: Actor, project: Project): Seen => ({
   user_id: actor.id,
   role: actor.admin ? 50 : project.role,
+  issues: hasFeature(actor, project, 'issues'),
+  requests: hasFeature(actor, project, 'merge_requests') && mayReadCode(actor, project),
 })
 
 interface Asked {

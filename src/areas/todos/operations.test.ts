@@ -119,6 +119,27 @@ test('closing an issue sees to it; what one sees no more is on no list', async (
   assert.equal((await post(`/todos/${String(only?.['id'])}/mark_as_done`, member)).status, 404)
 })
 
+test('what an internal note said, and issues that were shut off, remind nobody who was put out', async () => {
+  const { make, call } = world()
+  const open = await make.project({ visibility: 'public' })
+  const boss = await make.memberOf('owner', { project: open })
+  const member = await make.memberOf('reporter', { project: open })
+  const path = `/projects/${open.id}/issues`
+  await call('POST', path, { as: boss, body: { title: 'Docks leak' } })
+  const note = { body: `@${member.username} the insurer must not hear`, internal: true }
+  assert.equal((await call('POST', `${path}/1/notes`, { as: boss, body: note })).status, 201)
+  assert.deepEqual((await list(member)).length, 1)
+  await make.sql(`update members set access_level = 10 where user_id = ${member.id}`)
+  assert.deepEqual(await list(member), [])
+  await call('POST', path, { as: boss, body: { title: 'Crane', assignee_ids: [member.id] } })
+  assert.deepEqual((await list(member)).length, 1)
+  await make.sql(`delete from members where user_id = ${member.id}`)
+  assert.deepEqual((await list(member)).length, 1)
+  const shut = { issues_access_level: 'private' }
+  assert.equal((await call('PUT', `/projects/${open.id}`, { as: boss, body: shut })).status, 200)
+  assert.deepEqual(await list(member), [])
+})
+
 test('a list of reminders costs the same statements for one and for many', async () => {
   for (let i = 0; i < 3; i++) await create({ assignee_ids: [planner.id] })
   await freshenTokens(world(), planner)

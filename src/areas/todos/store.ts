@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
+import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesEpic, seesIssue } from '../../core/noteables.ts'
 import { ROLES, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { mine, role, seesProject } from '../../core/sight.ts'
+import { hasIssues, mine, role, seesProject } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import {
@@ -49,17 +50,18 @@ const CONDITIONS: Readonly<Record<FilterName, (p: P) => RawBuilder<unknown>>> = 
   id: (p) => sql`t.id = ${p.id}`,
 }
 
-/** What somebody can no longer see is on nobody's list. */
+/** What somebody can no longer see is on nobody's list: the record, or the note that called them there. */
 function seen(p: P, everything: boolean): RawBuilder<unknown> {
   if (everything) return sql`true`
   const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`eg.traversal_ids`)}, 0)`
+  const reads = sql`case when e.id is null then ${role} else ${groupRole} end >= ${sql.lit(ROLES.reporter)}`
   return sql`case
-    when i.id is not null then ${seesProject(p, false)} and ${seesIssue(p.user_id, role)}
-    when m.id is not null then ${seesProject(p, false)} and (${role} >= ${sql.lit(ROLES.reporter)}
-      or (p.visibility <> 'private' and p.repository_access_level = 'enabled'))
+    when i.id is not null then ${seesProject(p, false)} and ${hasIssues} and ${seesIssue(p.user_id, role)}
+    when m.id is not null then ${seesMergeRequestsOf(p.open_to)}
     when e.id is not null then ${seesEpic(p.user_id, groupRole)}
      and (eg.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
-    else false end`
+    else false end
+    and (${reads} or not exists (select from notes w where w.id = t.note_id and w.internal))`
 }
 
 const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => sql`

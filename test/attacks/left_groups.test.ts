@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sharedWorld } from '../support/stand.ts'
+
+// What a project shows of the groups around it, it shows no more once it has left them.
+
+const at = sharedWorld()
+
+for (const [what, goes] of [
+  ['a project', 'project'],
+  ['a group', 'group'],
+] as const)
+  test(`${what} that leaves a private group takes nothing along that goes on telling of it`, async () => {
+    const { make, call, get } = at()
+    const secret = await make.group({ visibility: 'private' })
+    const inner = await make.group({ parent: secret })
+    const elsewhere = await make.group({ visibility: 'private' })
+    const project = await make.project({ group: inner })
+    const owner = await make.memberOf('owner', { group: secret })
+    await make.member(owner, 'owner', { group: elsewhere })
+    const outsider = await make.memberOf('planner', { group: elsewhere })
+    const epic = await call('POST', `/groups/${secret.id}/epics`, { as: owner, body: { title: 'old epic' } })
+    assert.equal(epic.status, 201, epic.text)
+    await call('POST', `/groups/${secret.id}/labels`, {
+      as: owner,
+      body: { name: 'old label', color: '#111111' },
+    })
+    const milestone = await call('POST', `/groups/${secret.id}/milestones`, {
+      as: owner,
+      body: { title: 'old milestone' },
+    })
+    const issue = await call('POST', `/projects/${project.id}/issues`, {
+      as: owner,
+      body: {
+        title: 'one',
+        labels: 'old label',
+        milestone_id: (milestone.body as { id: number }).id,
+        epic_id: (epic.body as { id: number }).id,
+      },
+    })
+    assert.equal(issue.status, 201, issue.text)
+    const moved =
+      goes === 'project'
+        ? await call('PUT', `/projects/${project.id}/transfer`, {
+            as: owner,
+            body: { namespace: elsewhere.id },
+          })
+        : await call('POST', `/groups/${inner.id}/transfer`, { as: owner, body: { group_id: elsewhere.id } })
+    assert.ok(moved.status < 300, moved.text)
+    // From here on the old group's own business.
+    await make.sql(`
+      update labels set title = 'whispered' where group_id = ${secret.id};
+      update milestones set title = 'whispered' where group_id = ${secret.id};
+      update epics set title = 'whispered' where group_id = ${secret.id}`)
+    const shown = await get(`/projects/${project.id}/issues/1`, outsider)
+    assert.equal(shown.status, 200, shown.text)
+    const { epic: left, labels } = shown.body as { epic: unknown; labels: string[] }
+    assert.deepEqual([left, labels], [null, ['old label']])
+    for (const rest of [
+      '',
+      '/resource_label_events',
+      '/resource_milestone_events',
+      '/resource_iteration_events',
+    ]) {
+      const { status, text } = await get(`/projects/${project.id}/issues/1${rest}`, outsider)
+      assert.equal(status, 200, text)
+      assert.ok(!text.includes('whispered') && !text.includes(secret.path), `${rest}: ${text}`)
+    }
+  })
