@@ -144,7 +144,7 @@ const epic = statement(
     select e.id, e.title from epics e
      where e.group_id = any(${p.line}::bigint[])
        and (not e.confidential or ${p.planner}::boolean or e.author_id = ${p.user_id})
-       and case when ${p.by_iid}::boolean then e.iid = ${p.ref} else e.id = ${p.ref} end
+       and case when ${p.by_iid}::boolean then e.iid = ${p.ref}::bigint else e.id = ${p.ref}::bigint end
      order by array_position(${p.line}::bigint[], e.group_id) desc
      limit 1`,
 )

@@ -145,7 +145,8 @@ const merged = statement(
     with gone as (delete from merge_request_merges where merge_request_id = ${p.id})
     update merge_requests
        set state = 'merged', merged_at = now(), merged_by_id = ${p.user_id}, updated_at = now(),
-           merge_commit_sha = ${p.merge_commit_sha}, squash_commit_sha = ${p.squash_commit_sha}
+           merge_commit_sha = ${p.merge_commit_sha}, squash_commit_sha = ${p.squash_commit_sha},
+           squash = squash or ${p.squash_commit_sha}::text is not null
      where id = ${p.id} and state = 'opened'
     returning id`,
 )

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema_planning.ts'
-import { q, statement, type Slots } from '../db/statement.ts'
+import { statement, type Slots } from '../db/statement.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
 
 // Who sees which issue, merge request, snippet or epic inside a parent that the viewer sees: the one place for it.
@@ -36,13 +36,15 @@ const seen = (viewer: Viewer | null, role: number): Seen => ({
   role: viewer?.admin === true ? ROLES.owner : role,
 })
 
+// What a caller names is as wide as what they may write, and numbers nothing where it is wider than any iid.
 const issueByIid = statement(
   (p: Slots<Seen & { project_id: number; iid: number }>) => sql<Issue>`
     select i.* from issues i
-     where i.project_id = ${p.project_id} and i.iid = ${p.iid} and ${seesIssue(p.viewer, sql`${p.role}::int`)}`,
+     where i.project_id = ${p.project_id} and i.iid = ${p.iid}::bigint and ${seesIssue(p.viewer, sql`${p.role}::int`)}`,
 )
-const mergeRequestByIid = statement((p: Slots<{ project_id: number; iid: number }>) =>
-  q.selectFrom('merge_requests').selectAll().where('project_id', '=', p.project_id).where('iid', '=', p.iid),
+const mergeRequestByIid = statement(
+  (p: Slots<{ project_id: number; iid: number }>) => sql<MergeRequest>`
+    select * from merge_requests where project_id = ${p.project_id} and iid = ${p.iid}::bigint`,
 )
 const snippetById = statement(
   (p: Slots<Seen & { project_id: number; id: number; open: readonly string[] }>) => sql<Snippet>`
@@ -59,7 +61,7 @@ const epicBy = {
   iid: statement(
     (p: Slots<Seen & { group_id: number; id: number }>) => sql<Epic>`
       select e.* from epics e
-       where e.group_id = ${p.group_id} and e.iid = ${p.id} and ${seesEpic(p.viewer, sql`${p.role}::int`)}`,
+       where e.group_id = ${p.group_id} and e.iid = ${p.id}::bigint and ${seesEpic(p.viewer, sql`${p.role}::int`)}`,
   ),
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import type { Namespace } from '../../src/db/schema.ts'
 import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -132,5 +132,43 @@ suite('values of a wrong type', () => {
   test('GEN-12: a page of a wrong type is refused by name', async () => {
     await wrong('/groups?page[]=1', '{"error":"page is invalid"}')
     await wrong('/groups?per_page={}', '{"error":"per_page is invalid"}')
+  })
+})
+
+// Wider than any number in the database, and still a number: what the database cannot compare must not be an error.
+suite('numbers that no record has', () => {
+  const wide = [2 ** 31, Number.MAX_SAFE_INTEGER]
+  let project: { id: number }
+  before(async () => {
+    project = await world().make.project({ group })
+  })
+
+  for (const number of wide)
+    test(`GEN-12: nothing is number ${number}`, async () => {
+      for (const path of [
+        `/projects/${project.id}/issues`,
+        `/projects/${project.id}/merge_requests`,
+        `/groups/${group.id}/epics`,
+      ]) {
+        assert.equal((await get(`${path}/${number}`)).status, 404, path)
+        assert.equal((await get(`${path}/${number}/award_emoji`)).status, 404, path)
+        const listed = await get(`${path}?iids[]=${number}`)
+        assert.deepEqual([listed.status, listed.body], [200, []], path)
+      }
+      for (const path of [`/projects/${project.id}/milestones`, `/groups/${group.id}/issues`])
+        assert.deepEqual((await get(`${path}?iids[]=${number}&not[iids][]=${number}`)).body, [], path)
+      for (const name of ['epic_id', 'epic_iid']) {
+        const body = { title: 'In no epic', [name]: number }
+        const answer = await world().call('POST', `/projects/${project.id}/issues`, { as: owner, body })
+        assert.deepEqual([answer.status, (answer.body as { epic: unknown }).epic], [201, null], answer.text)
+      }
+    })
+  test('GEN-12: an issue cannot take the last number there is from all that follow', async () => {
+    const path = `/projects/${project.id}/issues`
+    const make = (body: object): Promise<Answered> => world().call('POST', path, { as: owner, body })
+    const answer = await make({ title: 'The last', iid: 2 ** 31 - 1 })
+    assert.deepEqual([answer.status, answer.body], [400, { error: 'iid does not have a valid value' }])
+    assert.equal((await make({ title: 'Far away', iid: 999_999_999 })).status, 201)
+    assert.equal((await make({ title: 'The next' })).status, 201)
   })
 })

@@ -72,6 +72,7 @@ export const repositories: Calls = {
   getComparison              404 404 404 403 403 200 200 200 200 200 404
   getMergeBase               404 404 404 403 403 200 200 200 200 200 404
   getArchive                 404 404 404 403 403 200 200 200 200 200 404
+  getUnnamedArchive          404 404 404 403 403 200 200 200 200 200 404
   getCommitSignature         404 404 404 403 403 404 404 404 404 404 404
   getTagSignature            404 404 404 403 403 404 404 404 404 404 404
   createCommitComment        404 404 404 403 403 201 201 201 201 201 404
@@ -115,6 +116,7 @@ export const repositories: Calls = {
   getComparison              200 200 200 200 200 200 200 200 200 200 200
   getMergeBase               200 200 200 200 200 200 200 200 200 200 200
   getArchive                 200 200 200 200 200 200 200 200 200 200 200
+  getUnnamedArchive          200 200 200 200 200 200 200 200 200 200 200
   getCommitSignature         404 404 404 404 404 404 404 404 404 404 404
   getTagSignature            404 404 404 404 404 404 404 404 404 404 404
   createCommitComment        201 201 201 201 201 201 201 201 201 201 401

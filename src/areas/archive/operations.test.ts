@@ -30,6 +30,12 @@ async function get(
   return { status: statusCode, bytes: rawPayload, name: String(headers['content-disposition']) }
 }
 
+test('an archive without a name of its format is a tar.gz', async () => {
+  const [plain, named] = [await get('archive', { sha: 'main' }), await get('archive.tar.gz', { sha: 'main' })]
+  assert.deepEqual([plain.status, plain.name], [200, named.name])
+  assert.ok(gunzipSync(plain.bytes).equals(gunzipSync(named.bytes)))
+})
+
 test('an archive holds what git puts into it', async () => {
   const sha = history.sha.empty
   const prefix = `--prefix=${project.path}-main-${sha}/`

@@ -1,5 +1,7 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
+import type { Project } from '../../db/schema.ts'
+import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation } from '../../http/operation.ts'
 import { notFound } from '../../http/problems.ts'
@@ -11,36 +13,60 @@ const NAMES = ['tar.gz', 'tgz', 'tar', 'zip'] as const
 
 const noFile = (): ReturnType<typeof notFound> => notFound('File')
 
+const wanted = {
+  sha: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),
+  path: t.Optional(t.String({ description: 'Only what is below this directory' })),
+}
+
+interface Wanted {
+  readonly format: (typeof NAMES)[number]
+  readonly sha?: string
+  readonly path?: string
+}
+
+async function archiveOf(
+  { repository, project }: { readonly repository: Repository; readonly project: Project },
+  { format, sha: given, path = '' }: Wanted,
+): Promise<Download> {
+  const rev = given || project.default_branch || 'HEAD'
+  const sha = await repository.resolve(rev)
+  const commit = sha === undefined ? undefined : await repository.commit(sha)
+  const entry = path === '' ? undefined : commit && (await repository.entry(commit.tree, path))
+  if (commit === undefined || (path !== '' && entry === undefined)) throw noFile()
+  const parts = [project.path, rev, commit.id, ...(entry ? [entry.path] : [])]
+  const name = parts.map((part) => part.replaceAll(/[^\w.-]+/g, '-')).join('-')
+  const archive = { commit: commit.id, path: entry?.path, prefix: `${name}/`, format: FORMATS[format] }
+  return new Download(
+    {
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${name}.${format}"`,
+    },
+    () => repository.streamArchive(archive),
+  )
+}
+
 export const getArchive = operation({
   method: 'GET',
   path: '/projects/:id/repository/archive.:format',
   summary: 'Get all files, or those of one directory, in one',
   published: true,
   first: code,
-  params: t.Object({
-    format: oneOf(NAMES),
-    sha: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),
-    path: t.Optional(t.String({ description: 'Only what is below this directory' })),
-  }),
+  params: t.Object({ format: oneOf(NAMES), ...wanted }),
   gates: [],
-  handle: async ({ repository, project, params }) => {
-    const { format, path = '' } = params
-    const rev = params.sha || project.default_branch || 'HEAD'
-    const sha = await repository.resolve(rev)
-    const commit = sha === undefined ? undefined : await repository.commit(sha)
-    const entry = path === '' ? undefined : commit && (await repository.entry(commit.tree, path))
-    if (commit === undefined || (path !== '' && entry === undefined)) throw noFile()
-    const parts = [project.path, rev, commit.id, ...(entry ? [entry.path] : [])]
-    const name = parts.map((part) => part.replaceAll(/[^\w.-]+/g, '-')).join('-')
-    const wanted = { commit: commit.id, path: entry?.path, prefix: `${name}/`, format: FORMATS[format] }
-    return new Download(
-      {
-        'content-type': 'application/octet-stream',
-        'content-disposition': `attachment; filename="${name}.${format}"`,
-      },
-      () => repository.streamArchive(wanted),
-    )
-  },
+  handle: async (ctx) => archiveOf(ctx, ctx.params),
+  returns: bytes(),
+  refuses: [noFile],
+})
+
+export const getUnnamedArchive = operation({
+  method: 'GET',
+  path: '/projects/:id/repository/archive',
+  summary: 'Get all files, or those of one directory, in one `tar.gz`',
+  published: true,
+  first: code,
+  params: t.Object(wanted),
+  gates: [],
+  handle: async (ctx) => archiveOf(ctx, { ...ctx.params, format: 'tar.gz' }),
   returns: bytes(),
   refuses: [noFile],
 })

@@ -55,7 +55,7 @@ const CONDITIONS: Readonly<Record<FilterName, (p: Slots<Values>) => RawBuilder<u
      where not exists (select from label_links k join labels l on l.id = k.label_id
                         where k.noteable_id = e.id and l.title = wanted.title))`,
   search: (p) => sql`(e.title ilike ${p.pattern} or e.description ilike ${p.pattern})`,
-  iids: (p) => sql`e.iid = any(${p.iids}::int[])`,
+  iids: (p) => sql`e.iid = any(${p.iids}::bigint[])`,
   confidential: (p) => sql`e.confidential = ${p.confidential}`,
   created_after: (p) => sql`e.created_at >= ${p.created_after}::timestamptz`,
   created_before: (p) => sql`e.created_at <= ${p.created_before}::timestamptz`,

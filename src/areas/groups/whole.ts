@@ -30,11 +30,12 @@ async function aroundGroup(ctx: Context, group: GroupRow, withProjects: boolean)
   const filters = projectFilters(group, { limit: MOST_PROJECTS, offset: 0 })
   const shape = { ...PROJECT_SHAPE, everything: actor?.admin === true, counted: false }
   const view = { simple: false, customAttributes: false }
-  const [shared_with_groups, own, shared] = await Promise.all([
-    listShares(db, actor, group.id),
-    withProjects ? listProjects(db, actor, shape, filters) : undefined,
-    withProjects ? listProjects(db, actor, { ...shape, own: false, shared: true }, filters) : undefined,
-  ])
+  // One after the other: a call that writes has one connection for all it asks.
+  const shared_with_groups = await listShares(db, actor, group.id)
+  const own = withProjects ? await listProjects(db, actor, shape, filters) : undefined
+  const shared = withProjects
+    ? await listProjects(db, actor, { ...shape, own: false, shared: true }, filters)
+    : undefined
   return {
     shared_with_groups,
     projects: own?.items.map((row) => presentProject(row, ctx, view)),

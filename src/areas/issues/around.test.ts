@@ -84,6 +84,17 @@ test('an issue moves with what was said of it, and the old one says where it wen
   assert.deepEqual([made['title'], made.labels, made['weight'], made.iid], ['moves', ['dry'], 4, 1])
   const old = (await get(at(`/${issue.iid}`), planner)).body as Body
   assert.deepEqual([old['state'], old['moved_to_id']], ['closed', made.id])
+  // Once is all: of two copies neither would be the issue.
+  const again = await move(planner, target.id)
+  const copies = (await get(`/projects/${target.id}/issues`, planner)).body as Body[]
+  assert.deepEqual(
+    [again.status, again.body],
+    [400, { message: 'Cannot move issue due to insufficient permissions!' }],
+  )
+  assert.deepEqual(
+    copies.map(({ id }) => id),
+    [made.id],
+  )
   const notes = await rowsOf<{ body: string }>(
     world(),
     'select body from notes where noteable_id = $1 order by id',

@@ -63,7 +63,7 @@ export const CONDITIONS = {
   state: (p) => sql`i.state = ${p.state}`,
   issue_type: (p) => sql`i.issue_type = ${p.issue_type}`,
   confidential: (p) => sql`i.confidential = ${p.confidential}`,
-  iids: (p) => sql`i.iid = any(${p.iids}::int[])`,
+  iids: (p) => sql`i.iid = any(${p.iids}::bigint[])`,
   mine: (p) => sql`i.author_id = ${p.viewer}`,
   on_me: (p) =>
     sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer})`,
@@ -128,7 +128,7 @@ export const CONDITIONS = {
   in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})
     and (i.title || ' ' || coalesce(${DESCRIPTION}, '')) ilike all (${p.patterns}::text[])`,
   nothing: () => sql`false`,
-  not_iids: (p) => sql`i.iid <> all(${p.not_iids}::int[])`,
+  not_iids: (p) => sql`i.iid <> all(${p.not_iids}::bigint[])`,
   not_author: (p) => sql`i.author_id is distinct from ${p.not_author}`,
   not_assignees: (p) => sql`not exists (
     select from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[]))`,

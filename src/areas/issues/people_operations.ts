@@ -116,7 +116,8 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
   })
   // Whoever does not read internal notes here would read them there.
   const internal = readsInternal({ viewer: actor, role: project.role })
-  await issues.markMoved(db, { from: issue.id, to: made.id, internal })
+  // What it was copied into goes with the refusal.
+  if (!(await issues.markMoved(db, { from: issue.id, to: made.id, internal }))) throw noRight()
   await changeIssue({ ...ctx, project: target, quiet: true }, made.id, {
     labels: await issues.labelTitles(db, issue.id),
     assignee_ids: await assigneesOf(db, issue.id),

@@ -109,7 +109,7 @@ export const lockBoth = (db: Db, ids: readonly number[]): Promise<number> => db.
 
 const follow = statement(
   (p: Slots<{ from: number; to: number }>) =>
-    sql`update issues set moved_to_id = ${p.to} where id = ${p.from}`,
+    sql`update issues set moved_to_id = ${p.to} where id = ${p.from} and moved_to_id is null`,
 )
 const copyVotes = statement(
   (p: Slots<{ from: number; to: number }>) => sql`
@@ -136,14 +136,18 @@ const copyNotes = statement(
       from threads t join copies c on c.key = t.copied_as join notes n on n.discussion_id = t.id
      order by n.id`,
 )
-/** Tells where an issue went, and takes along what people said of it; `internal` notes only for whoever reads them. */
+/**
+ * Tells where an issue went, and takes along what people said of it, `internal` notes only for whoever reads them; false
+ * where it has gone before.
+ */
 export async function markMoved(
   db: Db,
   { from, to, internal }: { readonly from: number; readonly to: number; readonly internal: boolean },
-): Promise<void> {
+): Promise<boolean> {
+  if ((await db.run(follow, { from, to })) === 0) return false
   await db.run(copyNotes, { from, to, internal })
   await db.run(copyVotes, { from, to })
-  await db.run(follow, { from, to })
+  return true
 }
 
 const target = statement(

@@ -5,6 +5,9 @@ import { overlong } from '../../core/labelling.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 
+/** Numbers that references can name; those that follow have room to grow. */
+const MOST_IID = 999_999_999
+
 const titles = t.Optional(listOf(t.String({ maxLength: 255 })))
 const moment = t.Optional(t.Unsafe<string>({ type: 'string', format: 'date-time' }))
 
@@ -32,9 +35,7 @@ export const createParams = {
   title: t.String(),
   ...common,
   created_at: moment,
-  iid: t.Optional(
-    t.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'For administrators and Owners' }),
-  ),
+  iid: t.Optional(t.Integer({ minimum: 1, maximum: MOST_IID, description: 'For administrators and Owners' })),
 }
 
 export const updateParams = {

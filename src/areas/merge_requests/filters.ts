@@ -59,7 +59,7 @@ const both =
 
 const CONDITIONS = {
   state: (p) => sql`m.state = ${p.state}`,
-  iids: (p) => sql`m.iid = any(${p.iids}::int[])`,
+  iids: (p) => sql`m.iid = any(${p.iids}::bigint[])`,
   author: (p) => sql`m.author_id = ${p.author}`,
   author_name: (p) => sql`m.author_id = ${namedBy(p.author_name)}`,
   assignee: (p) => has('merge_request_assignees', p.assignee),

@@ -107,8 +107,6 @@ function choose(chosen: Chosen, given: Static<typeof Ways>): void {
   chosen.add('target_branch', given.target_branch || undefined)
 }
 
-const MOST_IID = 2 ** 31 - 1
-
 function search(chosen: Chosen, { search: text = '', in: where = 'title,description' }: Given): void {
   if (text === '') return
   const places = where.split(',').map((place) => place.trim())
@@ -125,10 +123,7 @@ export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   if (state !== 'all') chosen.add('state', state)
   const mine = (given.scope ?? scope).replaceAll('-', '_')
   if (mine !== 'all') chosen.only(mine as 'created_by_me' | 'assigned_to_me' | 'reviews_for_me')
-  chosen.add(
-    'iids',
-    given.iids?.filter((iid) => iid > 0 && iid <= MOST_IID),
-  )
+  chosen.add('iids', given.iids)
   search(chosen, given)
   chosen.add('source_project', given.source_project_id)
   for (const name of ['created_after', 'created_before', 'updated_after', 'updated_before'] as const)

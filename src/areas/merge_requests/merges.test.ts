@@ -68,6 +68,8 @@ test('a squash is one commit where the branch parted, by its author, and a merge
   assert.deepEqual(parentsOf(sha), [tip, squash])
   assert.deepEqual(parentsOf(squash), [tip])
   assert.equal(messageOf(squash), 'All in one')
+  const { squash: wished, squash_on_merge: done } = answer.body as Record<string, unknown>
+  assert.deepEqual([wished, done], [true, true])
   assert.equal(gitText(shop.directory, ['diff', head, squash]), '')
 })
 

@@ -57,7 +57,7 @@ function filters(p: Slots<ListValues>, shape: ListShape): RawBuilder<unknown> {
     shape.state && sql`m.state = ${p.state}`,
     shape.title && sql`m.title = ${p.title}`,
     shape.search && sql`(m.title ilike ${p.pattern} or m.description ilike ${p.pattern})`,
-    shape.iids && sql`m.iid = any(${p.iids}::int[])`,
+    shape.iids && sql`m.iid = any(${p.iids}::bigint[])`,
     shape.before && sql`m.updated_at <= ${p.before}::timestamptz`,
     shape.after && sql`m.updated_at >= ${p.after}::timestamptz`,
     shape.containing &&
