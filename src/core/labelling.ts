@@ -77,6 +77,17 @@ export const titlesOf = (given: readonly string[] = []): string[] =>
     .filter((title) => titleFaults(title).length === 0)
     .sort()
 
+const MOST = 100
+
+interface Titles {
+  readonly labels?: readonly string[] | undefined
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+}
+/** Which parameters name more labels than anybody gives or takes at once: each might have to be made. */
+export const overlong = (given: Titles): string[] =>
+  (['labels', 'add_labels', 'remove_labels'] as const).filter((name) => titlesOf(given[name]).length > MOST)
+
 /** The ids of the labels with these titles, the nearest where several bear one title. */
 export async function findLabels(
   db: Db,

@@ -170,3 +170,12 @@ test('who speaks of a merge request somewhere hidden has no part in it that othe
   assert.equal(status, 200)
   assert.ok(!(body as { id: number }[]).some(({ id }) => id === author?.id))
 })
+
+test('a text that hides its issue tells nobody elsewhere of it', async () => {
+  const { make } = world()
+  const open = await make.project({ group, visibility: 'private' })
+  const [from, there] = [await makeIssue(world(), open), await makeIssue(world(), open)]
+  await say(from, `#${there.iid} is where it leaks, @${guest?.username}\n/confidential`)
+  assert.deepEqual(await rowsOf(world(), 'select body from notes where noteable_id = $1', [there.id]), [])
+  assert.deepEqual(await waiting(from), [])
+})

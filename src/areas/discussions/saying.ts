@@ -74,6 +74,10 @@ async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<
   return new Answer(202, { commands_changes: obeyed.changes, summary: obeyed.summary })
 }
 
+/** The record as the commands left it: what one of them hid is hidden from whom the same text calls. */
+const hidden = (about: Noteable, { changes }: Obeyed): Noteable =>
+  changes['confidential'] === true ? { ...about, confidential: true } : about
+
 /** Lets a text do what it does beside being read. */
 const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow): Promise<void> =>
   hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body)
@@ -86,7 +90,7 @@ async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Pro
   if (obeyed instanceof Answer) return obeyed
   const none = { type: null, position: null, commit_id: null }
   const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at })
-  await hear(ctx, about, row)
+  await hear(ctx, hidden(about, obeyed), row)
   return { row, about, changes: obeyed.changes }
 }
 
@@ -131,6 +135,6 @@ export async function change(
   }
   const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
   if (row === undefined) throw noSuchRecord()
-  await hear(ctx, ctx.noteable, row)
+  await hear(ctx, hidden(ctx.noteable, obeyed), row)
   return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
 }

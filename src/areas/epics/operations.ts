@@ -6,13 +6,13 @@ import { createEpic as insertEpic } from '../../core/epics.ts'
 import type { Group } from '../../core/groups.ts'
 import { retitled } from '../../core/issue_sentences.ts'
 import { hexColor } from '../../core/label_rules.ts'
-import { changeLabels, type LabelChange } from '../../core/labelling.ts'
+import { changeLabels, overlong, type LabelChange } from '../../core/labelling.ts'
 import { recordState } from '../../core/resource_events.ts'
 import { ROLES } from '../../core/roles.ts'
 import { writeSystemNote } from '../../core/system_notes.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { badParams, forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as epics from './store.ts'
@@ -95,11 +95,18 @@ const common = {
   due_date_is_fixed: t.Optional(t.Boolean()),
   due_date_fixed: fixed,
 }
-type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
+type Given = Partial<Static<TObject<typeof common>>> & {
+  readonly title?: string
+  readonly add_labels?: string[]
+  readonly remove_labels?: string[]
+}
 
 const TITLE = 255
 /** Throws what is wrong with the epic that this would make; answers its colour. */
-function check({ title, color }: Given): string | undefined {
+function check(given: Given): string | undefined {
+  const { title, color } = given
+  const names = overlong(given)
+  if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const hex = color === undefined ? undefined : hexColor(color)
   const ofTitle =
     title === undefined

@@ -1,6 +1,7 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import { isDay } from '../../core/days.ts'
 import type { IssueChange } from '../../core/issue_changes.ts'
+import { overlong } from '../../core/labelling.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 
@@ -52,17 +53,14 @@ export const atLeastOne = (
 
 type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
 
-const MOST = { title: 255, description: 1_000_000, labels: 100, assignees: 200 }
+const MOST = { title: 255, description: 1_000_000, assignees: 200 }
 const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
 
 /** Throws what is wrong with the record that this would make. */
 export function checkIssue(given: Given): void {
   const { title, description, weight, due_date: day } = given
   if (day && !isDay(day)) throw badParams(['due_date is invalid'])
-  const titles = [given.labels, given.add_labels, given.remove_labels]
-  const names = ['labels', 'add_labels', 'remove_labels'].filter(
-    (_, i) => (titles[i]?.length ?? 0) > MOST.labels,
-  )
+  const names = overlong(given)
   if ((given.assignee_ids?.length ?? 0) > MOST.assignees) names.push('assignee_ids')
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const faults = {

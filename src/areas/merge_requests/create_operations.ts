@@ -17,6 +17,7 @@ import { findProject } from './store.ts'
 import {
   anotherOne,
   answerWith,
+  checkLabels,
   checkTitle,
   common,
   managed,
@@ -57,6 +58,7 @@ export const createMergeRequest = operation({
     const { db, git, actor, params, now } = ctx
     const { source_branch, target_branch } = params
     checkTitle(params.title)
+    checkLabels(params)
     const project = await targetOf(ctx, params.target_project_id)
     if (project.id === ctx.project.id && source_branch === target_branch) throw sameBranch()
     const repository = git.repository(repositoryPath(project.id))

@@ -16,6 +16,7 @@ import { removeMergeRequest } from './store.ts'
 import {
   anotherOne,
   answerWith,
+  checkLabels,
   checkTitle,
   common,
   managed,
@@ -53,6 +54,7 @@ export const updateMergeRequest = operation({
   handle: async (ctx) => {
     const { db, git, project, actor, mergeRequest, params, now } = ctx
     checkTitle(params.title)
+    checkLabels(params)
     await checkTarget(ctx, params.target_branch)
     const change: MergeRequestChange = {
       title: params.title?.trim(),

@@ -1,4 +1,5 @@
 import { Type as t, type Static } from 'typebox'
+import { overlong } from '../../core/labelling.ts'
 import type { MergeRequestChange } from '../../core/merge_request_changes.ts'
 import { findTwin, type NewMergeRequest } from '../../core/merge_request_writes.ts'
 import type { Project } from '../../core/projects.ts'
@@ -6,7 +7,7 @@ import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
-import { Problem, invalid, unprocessable } from '../../http/problems.ts'
+import { Problem, badParams, invalid, unprocessable } from '../../http/problems.ts'
 import { listOf, nullable } from '../../http/schema.ts'
 import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request.ts'
 import { mayMergeIt } from './gates.ts'
@@ -52,6 +53,16 @@ export const managed = (given: Given): MergeRequestChange => ({
 export const checkTitle = (title: string | undefined): void => {
   const faults = title === undefined ? [] : titleFaults(title)
   if (faults.length > 0) throw invalid({ title: faults })
+}
+
+/** Throws 400 for more labels than anybody names at once. */
+export function checkLabels(given: {
+  labels?: string[]
+  add_labels?: string[]
+  remove_labels?: string[]
+}): void {
+  const names = overlong(given)
+  if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
 }
 
 export const sameBranch = (): Problem =>
