@@ -117,11 +117,17 @@ void test('keys that name parts of every object stay plain keys of their own', (
   assert.equal(Object.getPrototypeOf(found.extended), null)
 })
 
-/** Milliseconds of processor time to read a message, which another program's load does not lengthen. */
+/**
+ * Milliseconds of processor time to read a message, which another program's load does not lengthen: the least of three,
+ * for a collection of what other tests left may fall into one.
+ */
 function cost(message: string): number {
-  const before = process.cpuUsage()
-  parseTrailers(message)
-  return process.cpuUsage(before).user / 1000
+  const times = [1, 2, 3].map(() => {
+    const before = process.cpuUsage()
+    parseTrailers(message)
+    return process.cpuUsage(before).user / 1000
+  })
+  return Math.min(...times)
 }
 
 for (const [name, message] of Object.entries({
