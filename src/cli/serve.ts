@@ -32,8 +32,7 @@ export function addServe(program: Command): void {
         collectSooner()
         const config = await settlePort(cli.config)
         const opened = await openInstance(config, { log: cli.log })
-        const stop = await orClose(opened, serve(opened, { ...cli, config }, options.worker))
-        untilStopped(cli.log, stop)
+        await orClose(opened, serve(opened, { ...cli, config }, options.worker))
       }),
     )
   command({ parent: program, name: 'worker', description: 'run jobs only, beside a server', under }).action(
@@ -42,11 +41,11 @@ export function addServe(program: Command): void {
         collectSooner()
         const opened = await openInstance(cli.config, { log: cli.log, join: true })
         const worker = await orClose(opened, startJobs(opened, cli.log))
-        cli.say({ worker: 'running' }, 'The worker is running. Ctrl-C stops it.')
         untilStopped(cli.log, async () => {
           await worker.stop()
           await opened.close()
         })
+        cli.say({ worker: 'running' }, 'The worker is running. Ctrl-C stops it.')
       }),
   )
 }
@@ -72,11 +71,7 @@ async function settlePort(config: Config): Promise<Config> {
   return atPort(config, port)
 }
 
-async function serve(
-  opened: Opened,
-  { config, log, say }: Cli,
-  withWorker: boolean,
-): Promise<() => Promise<void>> {
+async function serve(opened: Opened, { config, log, say }: Cli, withWorker: boolean): Promise<void> {
   // Loaded here, and not by every command: it is most of the program.
   const { createApp } = await import('../app.ts')
   const { app, drain } = createApp(opened, { log })
@@ -84,6 +79,14 @@ async function serve(
   let worker: Worker | undefined
   let reconciler: Reconciler | undefined
   let sweeping: ReturnType<typeof startSweeping> | undefined
+  const stop = async (): Promise<void> => {
+    drain()
+    sweeping?.stop()
+    const jobs = worker?.stop()
+    await closeDoor(app, isQuiet)
+    await Promise.all([jobs, reconciler?.stop()])
+    await opened.close()
+  }
   try {
     // Before anybody can look: what a crash left between git and the database.
     reconciler = await startReconciler(opened.instance, (detail, text) => log.warn(detail, text))
@@ -94,19 +97,13 @@ async function serve(
     worker = withWorker ? await startJobs(opened, log) : undefined
     // Last of all: a start that fails must not have shown the one token there is to nobody.
     const root = await ensureRoot(opened.instance)
+    // Whoever reads that it runs may stop it in the same moment.
+    untilStopped(log, stop)
     say(report(config, root), banner(config, root))
   } catch (error) {
     sweeping?.stop()
     await Promise.all([app.close(), worker?.stop(), reconciler?.stop()])
     throw error
-  }
-  return async () => {
-    drain()
-    sweeping.stop()
-    const jobs = worker?.stop()
-    await closeDoor(app, isQuiet)
-    await Promise.all([jobs, reconciler.stop()])
-    await opened.close()
   }
 }
 
