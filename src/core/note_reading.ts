@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { Discussion, Note } from '../db/schema_planning.ts'
+import type { Discussion, Note } from '../db/schema_conversation.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import {
   seesThread,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { AwardEmoji, Note } from '../db/schema_planning.ts'
+import type { AwardEmoji, Note } from '../db/schema_conversation.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
 import { touchNoteable } from './notes.ts'

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
+import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
 import type {
   CommitKeyTable,
@@ -44,20 +45,20 @@ export interface Database {
   snippets: planning.SnippetTable
   snippet_files: planning.SnippetFileTable
   epics: planning.EpicTable
-  noteable_commits: planning.NoteableCommitTable
-  discussions: planning.DiscussionTable
-  notes: planning.NoteTable
-  award_emoji: planning.AwardEmojiTable
-  noteable_subscriptions: planning.NoteableSubscriptionTable
+  noteable_commits: conversation.NoteableCommitTable
+  discussions: conversation.DiscussionTable
+  notes: conversation.NoteTable
+  award_emoji: conversation.AwardEmojiTable
+  noteable_subscriptions: conversation.NoteableSubscriptionTable
   milestones: planning.MilestoneTable
   iteration_cadences: planning.IterationCadenceTable
   iterations: planning.IterationTable
-  resource_label_events: planning.ResourceLabelEventTable
-  resource_state_events: planning.ResourceStateEventTable
-  resource_milestone_events: planning.ResourceMilestoneEventTable
-  resource_weight_events: planning.ResourceWeightEventTable
-  resource_iteration_events: planning.ResourceIterationEventTable
-  todos: planning.TodoTable
+  resource_label_events: conversation.ResourceLabelEventTable
+  resource_state_events: conversation.ResourceStateEventTable
+  resource_milestone_events: conversation.ResourceMilestoneEventTable
+  resource_weight_events: conversation.ResourceWeightEventTable
+  resource_iteration_events: conversation.ResourceIterationEventTable
+  todos: conversation.TodoTable
   label_priorities: planning.LabelPriorityTable
   badges: BadgeTable
   namespace_counters: planning.NamespaceCounterTable

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { Noteable } from '../core/conversation.ts'
-import type { Note as NoteRow } from '../db/schema_planning.ts'
+import type { Note as NoteRow } from '../db/schema_conversation.ts'
 import { nullable, timestamp } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 import { UserBasic, authorJson, presentUser, type Author } from './user.ts'

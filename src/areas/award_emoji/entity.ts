@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Here } from '../../access/conversation.ts'
-import type { AwardEmoji } from '../../db/schema_planning.ts'
+import type { AwardEmoji } from '../../db/schema_conversation.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { noteableType } from '../../records/note.ts'

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
-import type { Note } from '../../db/schema_planning.ts'
+import type { Note } from '../../db/schema_conversation.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 

@@ -12,16 +12,19 @@ import { operation } from '../../http/operation.ts'
 import { forbidden, notFound, refused } from '../../http/problems.ts'
 import { filled } from '../../http/schema.ts'
 import { Action, changesOf, knownIn } from './actions.ts'
-import { findStart } from './store.ts'
+import { findStart, type StartProject } from './store.ts'
 
 const MB = 1024 * 1024
 
 const notInNetwork = (name: string): ReturnType<typeof forbidden> =>
   forbidden(`Project is not included in the fork network for ${name}`)
+/** Said to forks and what they were forked from: the commits of one are not in the repository of the other. */
+const startsElsewhere = (): ReturnType<typeof refused> =>
+  refused('400 Bad request - start_project can only be the project itself')
 const noProject = (): ReturnType<typeof notFound> => notFound('Project')
 const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 
-/** The commit starts in the project itself. There are no forks yet, so nothing else is in its network. */
+/** The commit starts in the project itself: no other is taken, its forks neither. */
 const startProject: Gate<'checks', never, { project: Project; params: { start_project?: string } }, object> =
   {
     kind: 'checks',
@@ -31,10 +34,16 @@ const startProject: Gate<'checks', never, { project: Project; params: { start_pr
       if (ref === '' || ref === String(project.id)) return {}
       const found = await findStart(db, ref, actor?.id ?? null)
       if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest)) throw noProject()
-      if (found.id !== project.id) throw notInNetwork(found.full_name)
-      return {}
+      if (found.id === project.id) return {}
+      throw isRelated(found, project) ? startsElsewhere() : notInNetwork(found.full_name)
     },
   }
+
+/** Whether one was forked from the other, or both from a third. */
+const isRelated = (one: StartProject, other: Project): boolean =>
+  one.forked_from_project_id === other.id ||
+  other.forked_from_project_id === one.id ||
+  (one.forked_from_project_id !== null && one.forked_from_project_id === other.forked_from_project_id)
 
 /** Text of a person in a commit: what would end it there is refused. */
 const personal = (description: string): ReturnType<typeof t.String> =>
@@ -84,5 +93,5 @@ export const createCommit = operation({
     return presentFreshDetail(ctx, sha, params.stats !== false)
   },
   returns: CommitDetail,
-  refuses: [noProject, noRepository, () => refused('A file with this name already exists')],
+  refuses: [startsElsewhere, noProject, noRepository, () => refused('A file with this name already exists')],
 })

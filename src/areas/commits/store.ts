@@ -9,6 +9,7 @@ export interface StartProject {
   readonly id: number
   readonly visibility: Visibility
   readonly full_name: string
+  readonly forked_from_project_id: number | null
   /** What the caller holds on it; 0 for nothing. */
   readonly role: number
 }
@@ -23,7 +24,8 @@ const byRef = statements<Shape, { ref: number | string; user_id: number | null }
       by === 'id' ? sql`p.id = ${p.ref}` : sql`lower(p.full_path) = lower(${p.ref})`
     const role = roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)
     return sql<StartProject>`
-      select p.id, p.visibility, n.full_name || ' / ' || p.name as full_name, coalesce(${role}, 0) as role
+      select p.id, p.visibility, n.full_name || ' / ' || p.name as full_name, p.forked_from_project_id,
+             coalesce(${role}, 0) as role
         from projects p join namespaces n on n.id = p.namespace_id
        where ${is}`
   },

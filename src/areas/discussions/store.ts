@@ -9,7 +9,7 @@ import {
   type SightValues,
 } from '../../core/conversation.ts'
 import type { Db } from '../../db/client.ts'
-import type { Discussion } from '../../db/schema_planning.ts'
+import type { Discussion } from '../../db/schema_conversation.ts'
 import {
   listed,
   paged,
