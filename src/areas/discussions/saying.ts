@@ -3,7 +3,7 @@ import { maySetTime, type Talking } from '../../access/conversation.ts'
 import type { Noteable } from '../../core/conversation.ts'
 import { hearMentions } from '../../core/mentions.ts'
 import { deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
-import { obey, type Obeyed } from '../../core/quick_actions.ts'
+import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
 import { violates } from '../../db/errors.ts'
 import type { Note as NoteRow } from '../../db/schema_conversation.ts'
 import type { Has } from '../../http/gate.ts'
@@ -65,7 +65,12 @@ const failed = (): ReturnType<typeof refused> => refused('400 Bad request - Fail
 /** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
 async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
   checkBody(body)
-  const obeyed = await obey(ctx, about, ctx.home, body).catch((error: unknown) => {
+  const obeyed = await obey(
+    ctx,
+    about,
+    { project: ctx.home, line: ctx.line, role: ctx.reader.role },
+    body,
+  ).catch((error: unknown) => {
     // Another merge request of the same branches is open.
     throw violates(error, 'merge_requests_open_key') ? failed() : error
   })
@@ -75,8 +80,8 @@ async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<
 }
 
 /** The record as the commands left it: what one of them hid is hidden from whom the same text calls. */
-const hidden = (about: Noteable, { changes }: Obeyed): Noteable =>
-  changes['confidential'] === true ? { ...about, confidential: true } : about
+const hidden = (about: Noteable, obeyed: Obeyed): Noteable =>
+  hides(obeyed) ? { ...about, confidential: true } : about
 
 /** Lets a text do what it does beside being read. */
 const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow, before = ''): Promise<void> =>
