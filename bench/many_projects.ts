@@ -10,7 +10,7 @@ import { openInstance, type Opened } from '../src/open.ts'
 import { fill, type Filled } from './fill_projects.ts'
 
 // Each page of the lists of projects, groups, people and members of an instance with 1,000 of each, beside the same page
-// of one with 100,000: `node --import tsx bench/many_projects.ts [part of a page] [caller]`. With BENCH_FOLDER the two
+// of one with 100,000: `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two
 // instances are kept there and used again.
 
 const MANY = Number(process.env['BENCH_MANY'] ?? 100_000)
@@ -198,7 +198,7 @@ const small = await world(FEW)
 const large = await world(MANY)
 for (const caller of ['admin', 'few', 'top', 'nobody'] as const)
   for (const { name, ask } of caller === 'nobody' ? everybody : [...everybody, ...signedIn]) {
-    if (!name.includes(PART) || !caller.includes(CALLER)) continue
+    if (!name.startsWith(PART) || !caller.includes(CALLER)) continue
     const few = await time(small, ask, caller)
     const many = await time(large, ask, caller)
     if (few === undefined || many === undefined) continue
