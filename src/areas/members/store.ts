@@ -57,7 +57,7 @@ function held(p: Slots<Values>, { kind, all, inside }: Shape): RawBuilder<unknow
   const visible = inside
     ? sql`true`
     : sql`(w.visibility = any(${p.open_to})
-           or ${roleInNamespace(heldBy(p.viewer), sql`w.traversal_ids`)} >= ${sql.lit(ROLES.minimal_access)})`
+           or ${roleInNamespace(heldBy(p.viewer), sql`w.traversal_ids`)} >= ${sql.lit(ROLES.guest)})`
   const invited = (links: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     select m.user_id, least(m.access_level, l.group_access), least(m.expires_at, l.expires_at), m.created_at, m.created_by_id
       from ${links} join namespaces w on w.id = l.with_id
