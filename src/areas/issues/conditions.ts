@@ -56,6 +56,10 @@ const month = `date_trunc('month', today())`
 /** A text is found in the part of it that is indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
+/** An epic that its group hides is not shown with the issue, and finds none. */
+const inEpic = sql`(i.epic_id is not null
+  and exists (select from epics e where e.id = i.epic_id and not e.confidential))`
+
 /** Every condition that a list can have, on the issue `i`. */
 export const CONDITIONS = {
   state: (p) => sql`i.state = ${p.state}`,
@@ -96,9 +100,9 @@ export const CONDITIONS = {
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
-  epic: (p) => sql`i.epic_id = ${p.epic}`,
-  in_epic: () => sql`i.epic_id is not null`,
-  no_epic: () => sql`i.epic_id is null`,
+  epic: (p) => sql`i.epic_id = ${p.epic} and ${inEpic}`,
+  in_epic: () => inEpic,
+  no_epic: () => sql`not ${inEpic}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
   iteration_title: (p) =>
     sql`i.iteration_id in (select t.id from iterations t where t.title = ${p.iteration_title})`,
@@ -141,7 +145,7 @@ export const CONDITIONS = {
   not_milestone_started: () => sql`not ${dated}`,
   not_milestone_upcoming: () => sql`not ${upcoming}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
-  not_epic: (p) => sql`i.epic_id is distinct from ${p.not_epic}`,
+  not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
   not_emoji: (p) => sql`not ${reacted(p, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>

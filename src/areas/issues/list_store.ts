@@ -147,7 +147,7 @@ const list = statements<ListShape, Values, Paged<IssueShown>>(
     const take = (cut: RawBuilder<unknown>): RawBuilder<unknown> =>
       viaLinks(p, shape, shape.order, cut) ?? matching(p, shape, cut)
     const chosen = sql`select i.id from (${take(reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
-    return paged(shownIssues(chosen), sql`select from (${take(sql``)}) m`)
+    return paged(shownIssues(chosen, p.viewer), sql`select from (${take(sql``)}) m`)
   },
   { planned: 'anew' },
 )
