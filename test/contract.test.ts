@@ -141,11 +141,10 @@ test('what is deprecated is marked so', () => {
     assert.equal(properties(name)[property]?.deprecated, true, property)
   for (const path of ['/groups/{id}/labels/put', '/groups/{id}/labels/delete'])
     assert.ok(marked.includes(`/paths/${path}`), path)
-  const { parameters } = document.paths['/projects/{id}/milestones']?.['get'] as unknown as {
-    parameters: { name: string; deprecated?: true }[]
-  }
+  const list = document.paths['/projects/{id}/milestones']?.['get'] as
+    { parameters?: { name: string; deprecated?: true }[] } | undefined
   assert.deepEqual(
-    parameters.filter((one) => one.deprecated).map(({ name }) => name),
+    list?.parameters?.filter((one) => one.deprecated).map(({ name }) => name),
     ['include_parent_milestones'],
   )
 })
