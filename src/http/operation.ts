@@ -29,7 +29,7 @@ export interface PageRequest {
 
 /** A page found by position after a cursor: no totals, `next` is the next page's cursor, or the parameters that lead there. */
 export interface Keyset<Item> {
-  readonly items: Item[]
+  readonly items: readonly Item[]
   readonly next: string | Readonly<Record<string, string>> | undefined
 }
 
