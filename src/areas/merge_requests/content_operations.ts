@@ -50,6 +50,7 @@ export const getMergeRequestChanges = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/changes',
   summary: 'Get a merge request with all that it changes (deprecated: list its differences)',
+  deprecated: true,
   published: true,
   params: t.Object({ unidiff, access_raw_diffs: t.Optional(t.Boolean({ default: false })) }),
   gates,
