@@ -8,6 +8,7 @@ import { sendInvitations } from './core/invitation_mail.ts'
 import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
+import { watchImports } from './core/import_watch.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
@@ -88,5 +89,13 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
   }
 }
 
-export const startJobs = ({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> =>
-  startWorker(client, instance, JOBS, log)
+export async function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> {
+  const worker = await startWorker(client, instance, JOBS, log)
+  const unwatch = watchImports(client, (detail, text) => log.warn(detail, text))
+  return {
+    stop: () => {
+      unwatch()
+      return worker.stop()
+    },
+  }
+}

@@ -89,6 +89,7 @@ const commitOfPath = loads({
   type: t.String({ description: 'A hash, a branch or a tag' }),
   as: 'commit',
   says: 'a commit of a repository whose code the caller may read',
+  missing: () => notFound('Commit'),
   find: async ({ actor, git, project }: InProject, rev) => {
     if (!hasRepository(actor, project) || !mayReadCode(actor, project)) return undefined
     const repository = git.repository(repositoryPath(project.id))

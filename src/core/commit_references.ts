@@ -89,7 +89,7 @@ async function arrived(
   { from, to }: { readonly from: string | null; readonly to: string },
   beside: string | null,
   limit: number,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const before = from ?? (beside === null ? undefined : await repository.ref(HEADS + beside))
   const known = before !== undefined && (await repository.commit(before)) !== undefined
   if ((await repository.commit(to)) === undefined) return []

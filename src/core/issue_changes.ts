@@ -147,7 +147,7 @@ async function epicAfter(
 ): Promise<number | null> {
   if (wanted === undefined) return now
   if (wanted === null) return null
-  const who = { user_id: deed.actor.id, planner: plans(deed) }
+  const who = { user_id: deed.actor.id, admin: deed.actor.admin }
   return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, wanted))?.id ?? now
 }
 

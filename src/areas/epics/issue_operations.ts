@@ -79,7 +79,7 @@ async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined
   return {
     id: issue.id,
     epic: presentEpic(await showEpic(db, epic.id), ctx),
-    issue: presentIssue(await issues.showIssue(db, issue.id), ctx),
+    issue: presentIssue(await issues.showIssue(db, actor, issue.id), ctx),
   }
 }
 
