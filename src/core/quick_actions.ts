@@ -1,6 +1,5 @@
 import type { Instance } from '../instance.ts'
 import type { Noteable } from './conversation.ts'
-import { showDuration } from './durations.ts'
 import { changeEpic } from './epics.ts'
 import { changeIssue } from './issue_changes.ts'
 import { changeMergeRequest } from './merge_request_changes.ts'
@@ -11,6 +10,7 @@ import { assigneesNow, holdRecord, setTimes, type CommandedRow } from './quick_a
 import { parseCommands, type Command } from './quick_action_text.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { FORGOTTEN, estimated, spent } from './time_tracking.ts'
 
 export interface Obeyed {
   /** What is left of the text. */
@@ -146,19 +146,9 @@ function change({ db, git, actor, now }: Speaker, run: Run): Promise<unknown> {
     : changeMergeRequest(deed, about.id, run.change)
 }
 
-function timeTold(before: Run['times'], { estimate, spent }: Run['times']): string[] {
-  const more = showDuration(Math.abs(spent - before.spent))
-  const [all, planned] = [showDuration(spent), showDuration(estimate)]
-  return [
-    ...(estimate === before.estimate
-      ? []
-      : [planned === null ? 'removed time estimate' : `changed time estimate to ${planned}`]),
-    ...(spent === before.spent
-      ? []
-      : [
-          all === null
-            ? 'removed time spent'
-            : `${spent > before.spent ? 'added' : 'subtracted'} ${more} of time spent`,
-        ]),
-  ]
-}
+const timeTold = (before: Run['times'], after: Run['times']): string[] => [
+  ...(after.estimate === before.estimate ? [] : [estimated(after.estimate)]),
+  ...(after.spent === before.spent
+    ? []
+    : [after.spent === 0 ? FORGOTTEN : spent(after.spent - before.spent)]),
+]
