@@ -24,8 +24,10 @@ interface Closing {
 export function closingIn(text: string): Closing[] {
   const found = new Map<string, Closing>()
   for (const [phrase] of text.matchAll(PHRASE))
-    for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g))
-      if (found.size < MOST) found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
+    for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g)) {
+      found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
+      if (found.size === MOST) return [...found.values()]
+    }
   return [...found.values()]
 }
 
