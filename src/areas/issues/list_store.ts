@@ -3,15 +3,7 @@ import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesProject } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import {
   CONDITIONS,
@@ -20,6 +12,7 @@ import {
   type FilterSlots,
   type FilterValues,
   type OrderName,
+  type Walk,
 } from './conditions.ts'
 
 /** Whose issues: of one project, of a group and all below it, or of everything the viewer sees. */
@@ -86,43 +79,59 @@ const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<u
   return sql`(not i.confidential ${planner} or ${isOwn(p, shape)})`
 }
 
+const all = (p: P, conditions: readonly ConditionName[], walk: Walk): RawBuilder<unknown> =>
+  sql.join([sql`true`, ...conditions.map((name) => CONDITIONS[name](p as FilterSlots, walk))], sql` and `)
+
+const SEARCHES: readonly ConditionName[] = ['in_title', 'in_description', 'in_both']
+/** How a list in an order, or one that is only counted, goes through its issues. */
+const walkOf = (shape: Shape, order?: OrderName): Walk =>
+  shape.in === 'project' &&
+  (order ?? 'created_at') === 'created_at' &&
+  !SEARCHES.some((name) => shape.conditions.includes(name))
+    ? 'in time'
+    : 'otherwise'
+
+interface Cut {
+  /** How a walk goes. */
+  readonly order: RawBuilder<unknown>
+  /** Where it ends. */
+  readonly cut: RawBuilder<unknown>
+}
+
 /** Links to one label or one assignee, which know enough of their issues. */
 const LINKS = {
-  label: (p: P) => sql`
-    select k.noteable_id as id, k.issue_project_id as project_id, k.issue_created_at as created_at,
+  label: (p: P, label = p.label) => sql`
+    select k.noteable_id as id, k.issue_created_at as created_at,
            k.issue_state as state, k.issue_confidential as confidential
-      from label_links k where k.label_id = ${p.label} and k.issue_project_id is not null`,
+      from label_links k where k.label_id = ${label} and k.issue_project_id = ${p.place}`,
   assignee: (p: P) => sql`
-    select a.issue_id as id, a.issue_project_id as project_id, a.issue_created_at as created_at,
+    select a.issue_id as id, a.issue_created_at as created_at,
            a.issue_state as state, a.issue_confidential as confidential
-      from issue_assignees a where a.user_id = ${p.assignee}`,
+      from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${p.place}`,
 }
 const LINKED: readonly ConditionName[] = [
-  ...(['state', 'confidential', 'created_after', 'created_before', 'second_label', 'more_labels'] as const),
+  ...(['state', 'confidential', 'created_after', 'created_before', 'not_labels'] as const),
+  ...(['second_label', 'common_label', 'more_labels'] as const),
 ]
 
 /** Where the issues of a project can be taken from links, and in their order, they are. */
-function viaLinks(
-  p: P,
-  shape: Shape,
-  order: OrderName,
-  cut: RawBuilder<unknown>,
-): RawBuilder<unknown> | undefined {
+function viaLinks(p: P, shape: Shape, { order, cut }: Cut): RawBuilder<unknown> | undefined {
   const [by, ...more] = shape.conditions.filter((name) => !LINKED.includes(name))
-  if (shape.in !== 'project' || order !== 'created_at' || more.length > 0) return undefined
+  if (shape.in !== 'project' || more.length > 0) return undefined
   if (by !== 'label' && by !== 'assignee') return undefined
-  const rest = shape.conditions.filter((name) => name !== by)
-  const where = sql.join([sql`true`, ...rest.map((name) => CONDITIONS[name](p as FilterSlots))], sql` and `)
-  return sql`select i.id, i.created_at from (${LINKS[by](p)}) i
-    where i.project_id = ${p.place} and ${where} and ${seesIssues(p, shape, sql`0`)} ${cut}`
+  // Two labels that many bear are walked side by side: to look for the one at each of the other costs more.
+  const both = by === 'label' && shape.conditions.includes('common_label')
+  const walked = (links: RawBuilder<unknown>): RawBuilder<unknown> =>
+    both ? sql`(select * from (${links}) i ${order} offset 0)` : sql`(${links})`
+  const other = sql`join ${walked(LINKS.label(p, p.second_label))} o on o.created_at = i.created_at and o.id = i.id`
+  const rest = shape.conditions.filter((name) => name !== by && !(both && name === 'common_label'))
+  return sql`select i.id, i.created_at from ${walked(LINKS[by](p))} i ${both ? other : sql``}
+    where ${all(p, rest, 'in time')} and ${seesIssues(p, shape, sql`0`)} ${cut}`
 }
 
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
-function matching(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> {
-  const where = sql.join(
-    [sql`true`, ...shape.conditions.map((name) => CONDITIONS[name](p as FilterSlots))],
-    sql` and `,
-  )
+function matching(p: P, shape: Shape, cut: RawBuilder<unknown>, order?: OrderName): RawBuilder<unknown> {
+  const where = all(p, shape.conditions, walkOf(shape, order))
   if (shape.in === 'project')
     return sql`select i.* from issues i
       where i.project_id = ${p.place} and ${seesIssues(p, shape, sql`0`)} and ${where} ${cut}`
@@ -144,10 +153,14 @@ const list = statements<ListShape, Values, Paged<IssueShown>>(
   (p, shape) => {
     const order = sql`order by ${orderBy(shape.order, shape.descending)}`
     const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
-    const take = (cut: RawBuilder<unknown>): RawBuilder<unknown> =>
-      viaLinks(p, shape, shape.order, cut) ?? matching(p, shape, cut)
-    const chosen = sql`select i.id from (${take(reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
-    return paged(shownIssues(chosen), sql`select from (${take(sql``)}) m`)
+    // Links are in the order of time only, but counted in any.
+    const inTime = shape.order === 'created_at' ? order : sql`order by i.created_at desc, i.id desc`
+    const found =
+      (shape.order === 'created_at' && viaLinks(p, shape, { order, cut: reach })) ||
+      matching(p, shape, reach, shape.order)
+    const chosen = sql`select i.id from (${found}) i ${order} limit ${p.limit} offset ${p.offset}`
+    const counted = viaLinks(p, shape, { order: inTime, cut: sql`` }) ?? matching(p, shape, sql``)
+    return paged(shownIssues(chosen), sql`select from (${counted}) m`)
   },
   { planned: 'anew' },
 )
@@ -254,58 +267,4 @@ export async function countIssues(
   const { shape, values } = ask(viewer, place, filter)
   const [row] = await db.rows(counts(shape), values)
   return row ?? { all: 0, closed: 0, opened: 0 }
-}
-
-interface Names {
-  readonly labels: readonly string[]
-  readonly milestones: readonly string[]
-  readonly not_milestones: readonly string[]
-  readonly users: readonly string[]
-}
-export interface Known {
-  /** Where there are several to choose from: how many issues bear it, and how far back the newest 10,001 of them reach. */
-  readonly labels: {
-    readonly id: number
-    readonly title: string
-    readonly uses: number
-    readonly since: number | null
-  }[]
-  readonly milestones: number[]
-  readonly not_milestones: number[]
-  readonly users: { readonly id: number; readonly username: string }[]
-}
-
-const known = statement(
-  (p: Slots<Names & { project_id: number | null; line: readonly number[] | null }>) => sql<Known>`
-    select (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'uses', used.uses, 'since', used.since)), '[]')
-              from labels l, lateral (
-                select count(*) as uses, extract(epoch from min(k.issue_created_at)) as since
-                  from (select k.issue_created_at from label_links k
-                         where cardinality(${p.labels}::text[]) > 1
-                           and k.label_id = l.id and k.issue_project_id = ${p.project_id}
-                         order by k.issue_created_at desc limit 10001) k) used
-             where l.title = any(${p.labels}::text[])
-               and (l.project_id = ${p.project_id} or l.group_id = any(${p.line}::bigint[]))) as labels,
-           array(select m.id from milestones m where m.title = any(${p.milestones}::text[])
-               and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
-             as milestones,
-           array(select m.id from milestones m where m.title = any(${p.not_milestones}::text[])
-               and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
-             as not_milestones,
-           (select coalesce(json_agg(json_build_object('id', u.id, 'username', lower(u.username))), '[]') from users u
-             where lower(u.username) = any(${p.users}::text[])) as users`,
-)
-
-/** The ids behind names, in a project and the groups above it, or anywhere. */
-export async function lookUp(
-  db: Db,
-  names: Names,
-  project: { readonly id: number; readonly traversal_ids: readonly number[] } | undefined,
-): Promise<Known> {
-  const [row] = await db.rows(known, {
-    ...names,
-    project_id: project?.id ?? null,
-    line: project?.traversal_ids ?? null,
-  })
-  return row ?? { labels: [], milestones: [], not_milestones: [], users: [] }
 }
