@@ -92,10 +92,9 @@ export const CONDITIONS = {
   titled: (p) => sql`exists (select from label_links k where k.noteable_id = i.id
     and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled})))`,
   // Each title must be borne by a label on the issue.
-  labels: (p) => sql`not exists (
-    select from unnest(${p.labels}::text[]) wanted (title)
-     where not exists (select from label_links k join labels l on l.id = k.label_id
-                        where k.noteable_id = i.id and l.title = wanted.title))`,
+  labels: (p) => sql`cardinality(${p.labels}::text[]) = (
+    select count(distinct l.title) from label_links k join labels l on l.id = k.label_id
+     where k.noteable_id = i.id and l.title = any(${p.labels}::text[]))`,
   labelled: () => sql`i.labelled`,
   unlabelled: () => sql`not i.labelled`,
   milestone: (p) => sql`i.milestone_id = ${p.milestone}`,

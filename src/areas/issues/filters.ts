@@ -199,8 +199,10 @@ function labels(found: Gathered, given: readonly string[] | undefined, known: Kn
   if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
   else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
   else if (titles.length === 1 && id === undefined) found.where('titled', titles[0])
-  else if (id === undefined || unique.length < titles.length) found.where('labels', titles)
-  else {
+  else if (id === undefined || unique.length < titles.length) {
+    found.where('labels', titles)
+    if (known === undefined) found.where('titled', titles[0])
+  } else {
     found.where('label', id)
     if (second !== undefined) {
       const near = rarity(second).density < rarity(id).density * FAR
