@@ -38,7 +38,7 @@ export interface Belonging {
   /** Projects outside of those. */
   readonly single: readonly number[]
 }
-type Row = Omit<Belonging, 'many'>
+type Row = Omit<Belonging, 'many' | 'held_levels'> & { readonly held_levels: readonly number[] | null }
 
 const belonging = statement(
   (p: Slots<{ user_id: number; level: number }>) => sql<Row>`
@@ -78,8 +78,8 @@ const NOTHING: Belonging = {
 export async function belongingOf(db: Db, userId: number | null, level: number): Promise<Belonging> {
   if (userId === null) return NOTHING
   const [row] = await db.rows(belonging, { user_id: userId, level })
-  if (row?.held_levels == null) return NOTHING
-  return { ...row, many: row.homes.length > FEW }
+  if (row === undefined || row.held_levels === null) return NOTHING
+  return { ...row, held_levels: row.held_levels, many: row.homes.length > FEW }
 }
 
 /** The grants as `mine`, for a statement that was given them. */

@@ -16,6 +16,7 @@ import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, notFound } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
 import { Added, Member, present } from './entity.ts'
+import { find, list, type Member as MemberRow } from './list_store.ts'
 import * as members from './store.ts'
 
 // What is the same for the members of a group and of a project.
@@ -39,7 +40,7 @@ const lists = (all: boolean) =>
     handle: async (ctx: With<Filters> & { readonly page: PageRequest }) => {
       const { db, actor, source, params, page } = ctx
       const { query, user_ids, skip_users } = params
-      const found = await members.list(db, actor, source, { all, query, user_ids, skip_users, page })
+      const found = await list(db, actor, source, { all, query, user_ids, skip_users, page })
       return { ...found, items: found.items.map((row) => present(row, ctx)) }
     },
     returns: pageOf(Member),
@@ -53,12 +54,12 @@ const memberGate = (all: boolean, says: string) =>
     type: t.Integer(),
     as: 'member',
     says,
-    find: ({ db, actor, source }: Here, userId) => members.find(db, actor, source, { all, userId }),
+    find: ({ db, actor, source }: Here, userId) => find(db, actor, source, { all, userId }),
   })
 export const member = memberGate(false, 'somebody who was given a role there')
 export const memberOfAny = memberGate(true, 'a member there, by whatever way')
 
-type WithMember = Here & { readonly member: members.Member }
+type WithMember = Here & { readonly member: MemberRow }
 
 export const showing = {
   handle: async (ctx: WithMember) => present(ctx.member, ctx),
@@ -123,7 +124,7 @@ async function addOne(
   fault: Fault | undefined,
 ): Promise<Static<typeof Added>> {
   const { db, actor, source } = ctx
-  const known = await members.find(db, actor, source, { all: false, userId: id })
+  const known = await find(db, actor, source, { all: false, userId: id })
   if (known !== undefined) throw exists()
   if (fault !== undefined) throw invalidBy(fault)
   const [told] = await giveRole(db, source, [id], wish)
@@ -131,7 +132,7 @@ async function addOne(
   if (told.outcome.is === 'known') throw exists()
   if (told.outcome.is === 'refused') throw invalidBy(told.outcome)
   if (told.outcome.is === 'queued') return { message: { [told.username ?? '']: QUEUED } }
-  const made = await members.find(db, actor, source, { all: false, userId: id })
+  const made = await find(db, actor, source, { all: false, userId: id })
   if (made === undefined) throw new Error('a member was not inserted')
   return present(made, ctx)
 }
@@ -195,7 +196,7 @@ export const changing = {
       if (judged !== undefined) throw invalidBy(judged)
     }
     await members.update(db, source, member.id, { access_level, expires_at })
-    const changed = await members.find(db, actor, source, { all: false, userId: member.id })
+    const changed = await find(db, actor, source, { all: false, userId: member.id })
     if (changed === undefined) throw noSuchRecord()
     return present(changed, ctx)
   },

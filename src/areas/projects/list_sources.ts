@@ -47,8 +47,13 @@ interface Cut {
  * Rows in an order, as far as the page reaches. Fenced: what else is asked of them is looked at row by row, for the planner
  * takes it for rarer than it is, and would fetch and sort everything.
  */
-const walk = (p: P, shape: Shape, place: Raw, asked: readonly Raw[], cut: Cut): Raw => sql`
-  select p.* from (select p.* from projects p where ${and([place, ...bounds(p, shape, shape.order)])}
+const walk = (
+  p: P,
+  shape: Shape,
+  { at, asked }: { readonly at: Raw; readonly asked: readonly Raw[] },
+  cut: Cut,
+): Raw => sql`
+  select p.* from (select p.* from projects p where ${and([at, ...bounds(p, shape, shape.order)])}
                     order by ${cut.order} offset 0) p where ${and(asked)} limit ${sql.lit(cut.reach)}`
 const cutBy = ({ order, reach }: Cut): Raw => sql`order by ${order} limit ${sql.lit(reach)}`
 
@@ -68,7 +73,7 @@ function walkedOrFetched(p: P, shape: Shape, sees: Raw, cut: Cut): Raw {
   const rest = and([sees, ...filters(p, shape)])
   const walks = shown(shape).map(
     (each) =>
-      sql`(${walk(p, shape, sql`p.visibility = ${sql.lit(each)}`, [frequent, ...sought(p, shape), rest], cut)})`,
+      sql`(${walk(p, shape, { at: sql`p.visibility = ${sql.lit(each)}`, asked: [frequent, ...sought(p, shape), rest] }, cut)})`,
   )
   return sql`select * from (${sql.join(walks, sql` union all `)} union all
     (select p.* from (select p.* from projects p where ${and(sought(p, shape))} offset 0) p
@@ -109,7 +114,7 @@ function homeSources(p: P, shape: Shape, only: readonly Visibility[], cut: Cut):
   const rest = [undenied(p, shape), among(only), ...sought(p, shape), ...filters(p, shape)]
   return [
     sql`select p.* from unnest(${p.homes}::bigint[]) h (id), lateral (
-          ${walk(p, shape, sql`p.namespace_id = h.id`, rest, cut)}) p`,
+          ${walk(p, shape, { at: sql`p.namespace_id = h.id`, asked: rest }, cut)}) p`,
     sql`select p.* from projects p where p.id = any(${p.single}::bigint[]) and ${and(rest)} ${cutBy(cut)}`,
   ]
 }
@@ -129,7 +134,7 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
   return [...open, ...own].map((each) => {
     const needs = open.includes(each) ? [] : [holds(p, shape)]
     const asked = [...needs, ...sought(p, shape), ...filters(p, shape)]
-    return walk(p, shape, sql`p.visibility = ${sql.lit(each)}`, asked, cut)
+    return walk(p, shape, { at: sql`p.visibility = ${sql.lit(each)}`, asked }, cut)
   })
 }
 
