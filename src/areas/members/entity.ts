@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import type { Context } from '../../http/gate.ts'
 import { date, nullable, timestamp } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
-import type { Member as Row } from './list_store.ts'
+import type { Member as Row } from './store.ts'
 
 const fields = {
   ...UserBasic.properties,

@@ -16,7 +16,7 @@ import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, notFound } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
 import { Added, Member, present } from './entity.ts'
-import { find, list, type Member as MemberRow } from './list_store.ts'
+import * as changes from './changes_store.ts'
 import * as members from './store.ts'
 
 // What is the same for the members of a group and of a project.
@@ -40,7 +40,7 @@ const lists = (all: boolean) =>
     handle: async (ctx: With<Filters> & { readonly page: PageRequest }) => {
       const { db, actor, source, params, page } = ctx
       const { query, user_ids, skip_users } = params
-      const found = await list(db, actor, source, { all, query, user_ids, skip_users, page })
+      const found = await members.list(db, actor, source, { all, query, user_ids, skip_users, page })
       return { ...found, items: found.items.map((row) => present(row, ctx)) }
     },
     returns: pageOf(Member),
@@ -54,12 +54,12 @@ const memberGate = (all: boolean, says: string) =>
     type: t.Integer(),
     as: 'member',
     says,
-    find: ({ db, actor, source }: Here, userId) => find(db, actor, source, { all, userId }),
+    find: ({ db, actor, source }: Here, userId) => members.find(db, actor, source, { all, userId }),
   })
 export const member = memberGate(false, 'somebody who was given a role there')
 export const memberOfAny = memberGate(true, 'a member there, by whatever way')
 
-type WithMember = Here & { readonly member: MemberRow }
+type WithMember = Here & { readonly member: members.Member }
 
 export const showing = {
   handle: async (ctx: WithMember) => present(ctx.member, ctx),
@@ -124,7 +124,7 @@ async function addOne(
   fault: Fault | undefined,
 ): Promise<Static<typeof Added>> {
   const { db, actor, source } = ctx
-  const known = await find(db, actor, source, { all: false, userId: id })
+  const known = await members.find(db, actor, source, { all: false, userId: id })
   if (known !== undefined) throw exists()
   if (fault !== undefined) throw invalidBy(fault)
   const [told] = await giveRole(db, source, [id], wish)
@@ -132,7 +132,7 @@ async function addOne(
   if (told.outcome.is === 'known') throw exists()
   if (told.outcome.is === 'refused') throw invalidBy(told.outcome)
   if (told.outcome.is === 'queued') return { message: { [told.username ?? '']: QUEUED } }
-  const made = await find(db, actor, source, { all: false, userId: id })
+  const made = await members.find(db, actor, source, { all: false, userId: id })
   if (made === undefined) throw new Error('a member was not inserted')
   return present(made, ctx)
 }
@@ -172,6 +172,10 @@ function refusalOf({ id, username, outcome }: Told): [string, string][] {
   }
 }
 
+/** Whether the role would end on an earlier day than it does. */
+const endsSooner = ({ expires_at }: members.Member, to: string | null | undefined): boolean =>
+  typeof to === 'string' && (expires_at === null || to < expires_at)
+
 export const changing = {
   params: t.Object({
     access_level: t.Integer(),
@@ -188,15 +192,17 @@ export const changing = {
     const wish = { access_level, expires_at: expires_at ?? null }
     const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalidBy(fault)
-    if (access_level !== member.access_level) {
-      if (await members.isLastOwner(db, source, member)) throw forbidden()
+    const moves = access_level !== member.access_level
+    if ((moves || endsSooner(member, expires_at)) && (await changes.isLastOwner(db, source, member)))
+      throw forbidden()
+    if (moves) {
       const queues = queuesPromotions(ctx, actor)
       const judged = await judgeChange(db, source, member.id, { ...wish, by: actor.id, queues })
       if (judged === 'queued') return { message: { [member.username]: QUEUED } }
       if (judged !== undefined) throw invalidBy(judged)
     }
-    await members.update(db, source, member.id, { access_level, expires_at })
-    const changed = await find(db, actor, source, { all: false, userId: member.id })
+    await changes.update(db, source, member.id, { access_level, expires_at })
+    const changed = await members.find(db, actor, source, { all: false, userId: member.id })
     if (changed === undefined) throw noSuchRecord()
     return present(changed, ctx)
   },
@@ -216,8 +222,8 @@ export const removing = {
   ): Promise<null> => {
     const { db, actor, source, member, params } = ctx
     if (member.id !== actor.id && !maySetLevel(actor, source, member.access_level)) throw forbidden()
-    if (await members.isLastOwner(db, source, member)) throw forbidden()
-    await members.remove(db, source, member.id, {
+    if (await changes.isLastOwner(db, source, member)) throw forbidden()
+    await changes.remove(db, source, member.id, {
       below: params.skip_subresources !== true,
       unassign: params.unassign_issuables === true,
     })

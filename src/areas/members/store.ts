@@ -1,96 +1,208 @@
 import { sql, type RawBuilder } from 'kysely'
 import { own, unexpired, type Source } from '../../core/membership.ts'
-import { ROLES } from '../../core/roles.ts'
+import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { namesUser, usersNamed } from '../../core/word_search.ts'
 import type { Db } from '../../db/client.ts'
-import { statement, statements, type Slots } from '../../db/statement.ts'
-import type { Member } from './list_store.ts'
+import type { Visibility } from '../../db/schema.ts'
+import {
+  known,
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
+import { containing } from '../../db/text.ts'
+import type { Author } from '../../records/user.ts'
 
-type Kind = Pick<Source, 'kind'>
-type Key = { readonly source_id: number; readonly user_id: number }
+export interface Member extends Author {
+  readonly access_level: number
+  readonly expires_at: string | null
+  readonly member_since: Date
+  readonly created_by: Author | null
+}
 
-const updateStatement = statements<
-  Kind,
-  Key & { access_level: number; expires_at: string | null; keeps: boolean },
-  unknown
->(
-  (p, kind) => sql`
-    update members m set access_level = ${p.access_level},
-           expires_at = case when ${p.keeps}::boolean then m.expires_at else ${p.expires_at}::date end, updated_at = now()
-     where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
-)
-/** `expires_at` undefined leaves that as it is. */
-export const update = (
-  db: Db,
-  { kind, id }: Source,
-  userId: number,
-  to: { readonly access_level: number; readonly expires_at: string | null | undefined },
-): Promise<number> =>
-  db.run(updateStatement({ kind }), {
-    source_id: id,
-    user_id: userId,
-    access_level: to.access_level,
-    expires_at: to.expires_at ?? null,
-    keeps: to.expires_at === undefined,
-  })
+interface Shape {
+  readonly kind: Source['kind']
+  /** Those too who are members through a group above or through a group that was invited. */
+  readonly all: boolean
+  /** The viewer belongs there, and so sees the members of every group that was invited. */
+  readonly inside: boolean
+  readonly one: boolean
+  readonly query: boolean
+  readonly user_ids: boolean
+  readonly skip_users: boolean
+  /** How many to take from each group that gives members. */
+  readonly reach: number
+}
+interface Values {
+  readonly source_id: number
+  readonly above: readonly number[]
+  readonly viewer: number | null
+  readonly open_to: readonly Visibility[]
+  readonly pattern: string
+  readonly user_id: number
+  readonly user_ids: readonly number[]
+  readonly skip_users: readonly number[]
+  readonly limit: number
+  readonly offset: number
+}
+type Raw = RawBuilder<unknown>
 
-const removeStatement = statements<Kind, Key, unknown>(
-  (p, kind) => sql`delete from members m where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
-)
-const below = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`(select d.id from namespaces d where d.traversal_ids @> array[${id}::bigint] offset 0)`
-const removeBelow = statement(
-  (p: Slots<Key>) => sql`
-    delete from members m
-     where m.user_id = ${p.user_id}
-       and (m.namespace_id in ${below(p.source_id)}
-            or m.project_id in (select p.id from projects p where p.namespace_id in ${below(p.source_id)}))`,
-)
-const unassignStatements = (
-  ['issue_assignees', 'merge_request_assignees', 'merge_request_reviewers'] as const
-).map((table) => {
-  const [parents, key] =
-    table === 'issue_assignees' ? ['issues', 'issue_id'] : ['merge_requests', 'merge_request_id']
-  return statements<Kind, Key, unknown>(
-    (p, { kind }) => sql`
-        delete from ${sql.table(table)} a using ${sql.table(parents)} r
-         where a.user_id = ${p.user_id} and r.id = ${sql.ref(`a.${key}`)} and r.project_id in (${
-           kind === 'project'
-             ? sql`select ${p.source_id}::bigint`
-             : sql`select p.id from projects p where p.namespace_id in ${below(p.source_id)}`
-         })`,
+const HELD = sql`m.user_id, m.access_level, m.expires_at, m.created_at, m.created_by_id`
+
+/** What is asked of the members `m`. */
+const asked = (p: Slots<Values>, shape: Shape): Raw =>
+  sql.join(
+    [
+      unexpired,
+      ...(shape.one ? [sql`m.user_id = ${p.user_id}`] : []),
+      ...(shape.query
+        ? [sql`exists (select from users u where u.id = m.user_id and ${namesUser(p.pattern)})`]
+        : []),
+      ...(shape.user_ids ? [sql`m.user_id = any(${p.user_ids}::bigint[])`] : []),
+      ...(shape.skip_users ? [sql`m.user_id <> all(${p.skip_users}::bigint[])`] : []),
+    ],
+    sql` and `,
+  )
+
+/**
+ * Who holds what there, in as many rows as there are ways. `who` says more of `m`; each group gives its members in the
+ * order of their ids, and no more than `cut` leaves.
+ */
+function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw): Raw {
+  const direct = sql`(select ${HELD} from members m where ${own({ kind }, p.source_id)} and ${who} ${cut})`
+  if (!all) return direct
+  const above = sql`${p.above}::bigint[]`
+  const line = kind === 'group' ? sql`(${above} || ${p.source_id}::bigint)` : above
+  const visible = inside
+    ? sql`true`
+    : sql`(w.visibility = any(${p.open_to})
+           or ${roleInNamespace(heldBy(p.viewer), sql`w.traversal_ids`)} >= ${sql.lit(ROLES.guest)})`
+  const invited = (links: Raw): Raw => sql`
+    select m.user_id, least(m.access_level, l.group_access), least(m.expires_at, l.expires_at), m.created_at, m.created_by_id
+      from ${links} join namespaces w on w.id = l.with_id, unnest(w.traversal_ids) as giving (id), lateral (
+        select ${HELD} from members m
+         where m.namespace_id = giving.id and m.access_level >= ${sql.lit(ROLES.guest)}
+           and not denied_in(m.user_id, w.traversal_ids) and ${who} ${cut}) m
+     where ${visible} and (l.expires_at is null or l.expires_at > today())`
+  const ofGroups = sql`(select shared_with_group_id as with_id, group_access, expires_at
+                          from group_group_links where shared_group_id = any(${line})) l`
+  const ofProject = sql`(select group_id as with_id, group_access, expires_at
+                           from project_group_links where project_id = ${p.source_id}) l`
+  return sql`
+    ${direct}
+    union all select m.* from unnest(${above}) as giving (id), lateral (
+        select ${HELD} from members m
+         where m.namespace_id = giving.id and m.access_level <> ${sql.lit(ROLES.minimal_access)} and ${who} ${cut}) m
+    union all select m.* from (
+        select n.owner_id as user_id, ${sql.lit(ROLES.owner)}, null::date as expires_at, n.created_at, null::bigint
+          from namespaces n where n.id = any(${line}) and n.kind = 'user') m where ${who}
+    union all ${invited(ofGroups)}
+    ${kind === 'project' ? sql`union all ${invited(ofProject)}` : sql``}`
+}
+
+/** One row for each user: the strongest of what is held, unless something denies. Given directly there is but one. */
+const strongest = (p: Slots<Values>, shape: Shape, who: Raw): Raw => sql`
+  select ${shape.all ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape, who, sql``)}) h
+   order by h.user_id${shape.all ? sql`, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first` : sql``}`
+
+/** The same users by their ids alone, as far as `reach`. */
+const ids = (p: Slots<Values>, shape: Shape, reach: Raw): Raw =>
+  sql`select distinct h.user_id from (
+        ${held(p, shape, asked(p, shape), sql`order by m.user_id limit ${reach}`)}) h`
+
+const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
+  select u.id, u.username, u.name, u.state, u.avatar_url, h.access_level::int as access_level, h.expires_at,
+         h.created_at as member_since,
+         (select json_build_object('id', c.id, 'username', c.username, 'name', c.name, 'state', c.state,
+                                   'avatar_url', c.avatar_url) from users c where c.id = h.created_by_id) as created_by
+    from (${rows}) h join users u on u.id = h.user_id`
+
+const listStatement = statements<Shape, Values, Paged<Member>>((p, shape) => {
+  const who = sql`${unexpired} and m.user_id = any(array(select user_id from chosen))`
+  return paged(
+    sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
+    shape.all
+      ? ids(p, shape, sql`10001`)
+      : sql`select from members m where ${own(shape, p.source_id)} and ${asked(p, shape)}`,
+    sql`chosen as materialized (
+      ${ids(p, shape, sql.lit(shape.reach))} order by h.user_id limit ${p.limit} offset ${p.offset})`,
   )
 })
+const oneStatement = statements<Shape, Values, Member>((p, shape) =>
+  shown(strongest(p, shape, asked(p, shape))),
+)
 
-/** Takes a role away; with `below`, those on what is inside the group too. */
-export async function remove(
+const valuesFor = (source: Source, viewer: Viewer | null): Values => ({
+  source_id: source.id,
+  above: source.above,
+  viewer: viewer?.id ?? null,
+  open_to: openTo(viewer),
+  pattern: '',
+  user_id: 0,
+  user_ids: [],
+  skip_users: [],
+  limit: 0,
+  offset: 0,
+})
+const shapeFor = ({ kind, role }: Source, viewer: Viewer | null, all: boolean): Shape => ({
+  kind,
+  all,
+  inside: viewer?.admin === true || role >= ROLES.guest,
+  one: false,
+  query: false,
+  user_ids: false,
+  skip_users: false,
+  reach: 0,
+})
+
+export interface Wanted {
+  readonly all: boolean
+  readonly query?: string | undefined
+  readonly user_ids?: readonly number[] | undefined
+  readonly skip_users?: readonly number[] | undefined
+}
+type Page = { readonly size: number; readonly offset: number }
+
+export async function list(
   db: Db,
-  { kind, id }: Source,
-  userId: number,
-  options: { readonly below: boolean; readonly unassign: boolean },
-): Promise<void> {
-  const key = { source_id: id, user_id: userId }
-  await db.run(removeStatement({ kind }), key)
-  if (options.below && kind === 'group') await db.run(removeBelow, key)
-  if (options.unassign) for (const one of unassignStatements) await db.run(one({ kind }), key)
+  viewer: Viewer | null,
+  source: Source,
+  { all, query = '', user_ids, skip_users, page }: Wanted & { readonly page: Page },
+): Promise<Listed<Member>> {
+  const named = query === '' ? undefined : await usersNamed(db, query)
+  const meant = named && user_ids ? named.filter((id) => user_ids.includes(id)) : (named ?? user_ids)
+  const shape = {
+    ...shapeFor(source, viewer, all),
+    query: query !== '' && named === undefined,
+    user_ids: meant !== undefined,
+    skip_users: skip_users !== undefined,
+    reach: known(page.size + page.offset),
+  }
+  const values = {
+    ...valuesFor(source, viewer),
+    pattern: containing(query),
+    user_ids: meant ?? [],
+    skip_users: skip_users ?? [],
+    limit: page.size,
+    offset: page.offset,
+  }
+  return listed(await db.rows(listStatement(shape), values))
 }
 
-const hold = statement(
-  (p: Slots<{ id: number }>) => sql`select from namespaces where id = ${p.id} for no key update`,
-)
-const otherOwner = statement(
-  (p: Slots<{ line: readonly number[]; user_id: number }>) => sql<{ id: number }>`
-    select m.id from members m join users u on u.id = m.user_id and u.user_type = 'human'
-     where m.namespace_id = any(${p.line}::bigint[]) and m.user_id <> ${p.user_id}
-       and m.access_level = ${sql.lit(ROLES.owner)} and ${unexpired} limit 1`,
-)
-
-/** Whether nobody else owns the group, here or above. Two owners who leave at once wait for each other. */
-export async function isLastOwner(db: Db, { kind, id, above }: Source, member: Member): Promise<boolean> {
-  if (kind !== 'group' || member.access_level !== ROLES.owner) return false
-  await db.run(hold, { id })
-  return (await db.one(otherOwner, { line: [...above, id], user_id: member.id })) === undefined
-}
-
+export const find = (
+  db: Db,
+  viewer: Viewer | null,
+  source: Source,
+  { all, userId }: { readonly all: boolean; readonly userId: number },
+): Promise<Member | undefined> =>
+  db.one(oneStatement({ ...shapeFor(source, viewer, all), one: true }), {
+    ...valuesFor(source, viewer),
+    user_id: userId,
+  })
 const byUsernames = statement(
   (p: Slots<{ names: readonly string[] }>) => sql<{ id: number; username: string }>`
     select id, username from users where lower(username) in (select lower(name) from unnest(${p.names}::text[]) name)`,
