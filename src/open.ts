@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { hearCommits } from './core/commit_references.ts'
 import { sendInvitations } from './core/invitation_mail.ts'
 import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
@@ -24,6 +25,7 @@ import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
 const JOBS: readonly AnyJob[] = [
   measureRepository,
   maintainRepository,
+  hearCommits,
   fillRepository,
   removeRepository,
   scheduleIterations,

@@ -135,15 +135,18 @@ export const repository: Gate<'checks', never, { project: Project }, { repositor
     hasRepository(actor, project) ? { repository: git.repository(repositoryPath(project.id)) } : undefined,
 }
 
+/** What of a project says who may read its code. */
+type CodeOf = Pick<Project, 'role' | 'visibility' | 'repository_access_level'>
+
 /** Whether the project's repository is switched on for the caller. */
-export function hasRepository(actor: Actor | null, project: Project): boolean {
+export function hasRepository(actor: Actor | null, project: CodeOf): boolean {
   const level = project.repository_access_level
   const belongs = actor?.admin === true || project.role >= ROLES.guest
   return level === 'enabled' || (level === 'private' && belongs)
 }
 
 /** Whether the caller, who sees the project, may read its code. */
-export const mayReadCode = (actor: Actor | null, project: Project): boolean =>
+export const mayReadCode = (actor: Actor | null, project: CodeOf): boolean =>
   actor?.admin === true ||
   project.role >= ROLES.reporter ||
   (project.visibility !== 'private' && project.repository_access_level === 'enabled')

@@ -15,6 +15,7 @@ export interface IssueColumns {
   readonly confidential: boolean
   readonly milestone_id: number | null
   readonly epic_id: number | null
+  readonly iteration_id: number | null
   readonly weight: number | null
   readonly due_date: string | null
   readonly discussion_locked: boolean
@@ -33,6 +34,7 @@ const update = statement(
     update issues
        set title = ${p.title}, description = ${p.description}, state = ${p.state}, issue_type = ${p.issue_type},
            confidential = ${p.confidential}, milestone_id = ${p.milestone_id}, epic_id = ${p.epic_id},
+           iteration_id = ${p.iteration_id},
            weight = ${p.weight}, due_date = ${p.due_date}, discussion_locked = ${p.discussion_locked},
            closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
            updated_at = coalesce(${p.updated_at}::timestamptz, now())

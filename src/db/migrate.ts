@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { Client } from './client.ts'
 import { sql } from 'kysely'
 import { statement, type Slots } from './statement.ts'
+import { PACKAGE_ROOT } from '../package_root.ts'
 
-const folder = new URL('../../src/db/migrations/', import.meta.url)
+const folder = new URL('src/db/migrations/', PACKAGE_ROOT)
 const LOCK = 7_163_019
 
 const applied = statement(
@@ -23,6 +24,8 @@ export async function migrate(client: Client): Promise<string[]> {
   const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort()
   return client.transaction(async (tx) => {
     await tx.run(lock, {})
+    // What a large database has to be upgraded by takes longer than any request may.
+    await tx.script('set local statement_timeout = 0')
     await tx.script(`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
     const done = new Set((await tx.rows(applied, {})).map((row) => row.version))

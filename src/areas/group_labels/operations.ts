@@ -131,6 +131,7 @@ export const updateGroupLabelByName = operation({
   method: 'PUT',
   path: '/groups/:id/labels',
   summary: 'Change a label of a group (deprecated: name it in the path)',
+  deprecated: true,
   first: [signedIn],
   params: t.Object(
     { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
@@ -164,6 +165,7 @@ export const deleteGroupLabelByName = operation({
   method: 'DELETE',
   path: '/groups/:id/labels',
   summary: 'Delete a label of a group (deprecated: name it in the path)',
+  deprecated: true,
   first: [signedIn],
   params: t.Object({ name: t.String() }),
   gates: [group, groupReporter, labelNamed, unmodified('label')],

@@ -44,6 +44,7 @@ interface Wanted {
   readonly user_id?: number[]
   readonly access_level: number
   readonly expires_at?: string
+  readonly member_role_id?: number
 }
 
 /** A parameter's fault, and so found before anything is looked for. */
@@ -59,6 +60,9 @@ export const wellAddressed: Gate<'checks', never, { params: { readonly email?: s
 const nobody = (): ReturnType<typeof refused> =>
   refused('400 Bad request - Must provide either email or user_id as a parameter')
 
+const noSuchRole = (): ReturnType<typeof badParams> =>
+  badParams(['member_role_id does not have a valid value'])
+
 export const inviting = {
   params: t.Object({
     email: t.Optional(listOf(t.String())),
@@ -66,9 +70,13 @@ export const inviting = {
     access_level: t.Unsafe<number>(level),
     expires_at: t.Optional(timestamp()),
     invite_source: t.Optional(t.String({ default: 'invitations-api' })),
+    member_role_id: t.Optional(
+      t.Integer({ description: 'A role of one’s own making: there are none, so that any is refused' }),
+    ),
   }),
   handle: async (ctx: Here & { readonly params: Wanted }): Promise<Static<typeof Outcome>> => {
     const { actor, source, params, now } = ctx
+    if (params.member_role_id !== undefined) throw noSuchRole()
     const emails = addressesIn(params.email)
     const ids = [...new Set(params.user_id)]
     if (emails.length + ids.length === 0) throw nobody()
@@ -85,7 +93,7 @@ export const inviting = {
     return invite(ctx, { emails, ids }, wish)
   },
   returns: Outcome,
-  refuses: [nobody, forbidden],
+  refuses: [nobody, noSuchRole, forbidden],
 } as const
 
 interface Invitees {
