@@ -54,6 +54,8 @@ const DEADLINES = { point: 5_000, statement: 60_000 }
 const CONNECT_TIMEOUT = 5_000
 /** How much longer we wait than the database lets a statement run: past it the database hangs, and the connection is given up. */
 const HANGING = 2_000
+/** For scripts: an upgrade of a large database may take hours. How long is the database's matter. */
+const PATIENCE = 86_400_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
@@ -111,27 +113,37 @@ export function createClient(connection: Connection, options: ClientOptions = {}
 }
 
 interface Queryable {
-  query(config: { name: string; text: string; values: unknown[] }): Promise<pg.QueryResult>
+  query(config: Sent): Promise<pg.QueryResult>
 }
 interface Scriptable extends Queryable {
-  query(config: string | { name: string; text: string; values: unknown[] }): Promise<pg.QueryResult>
+  query(config: Script | Sent): Promise<pg.QueryResult>
+}
+interface Script {
+  readonly text: string
+  readonly query_timeout: number
+}
+interface Sent {
+  readonly name?: string
+  readonly text: string
+  readonly values: unknown[]
 }
 
 function over(connections: Scriptable, points: Queryable, onStatement: (name: string) => void): Db {
   const send = (
     to: Queryable,
-    { name, text, bind }: Statement<never, unknown>,
+    { name, text, bind, planned }: Statement<never, unknown>,
     values: object,
   ): Promise<pg.QueryResult> => {
     onStatement(name)
-    return to.query({ name, text, values: bind(values as never) })
+    // What has no name is planned each time, for the values that come with it.
+    return to.query({ ...(planned === undefined && { name }), text, values: bind(values as never) })
   }
   return {
     one: async (statement, values) => (await send(points, statement, values)).rows[0],
     rows: async (statement, values) => (await send(connections, statement, values)).rows,
     run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
     script: async (text) => {
-      await connections.query(text)
+      await connections.query({ text, query_timeout: PATIENCE })
     },
     transaction: () => {
       throw new Error('a transaction stands inside a transaction')

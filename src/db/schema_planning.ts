@@ -28,6 +28,9 @@ export interface IssueTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
+  /** Kept by the database: whether it bears labels, has assignees. */
+  labelled: Generated<boolean>
+  assigned: Generated<boolean>
   upvotes: Generated<number>
   downvotes: Generated<number>
   closed_at: Date | null

@@ -20,9 +20,13 @@ export const q = new Kysely<Database>({
   },
 })
 
-/** One SQL text, compiled once, sent by name ever after. `bind` puts values where the text has its parameters. */
+/**
+ * One SQL text, compiled once, sent by name ever after; `planned: 'anew'` says that the best way to answer it depends on
+ * the values, so that PostgreSQL shall never settle for one. `bind` puts values where the text has its parameters.
+ */
 export interface Statement<Values extends object, Row> {
   readonly name: string
+  readonly planned?: 'anew'
   readonly text: string
   readonly bind: (values: Values) => unknown[]
   readonly '~row'?: Row
@@ -69,12 +73,16 @@ export function statement<Values extends object, Row>(
  */
 export function statements<Shape extends object, Values extends object, Row>(
   build: (p: Slots<Values>, shape: Shape) => Compilable<Row> | RawBuilder<Row>,
+  how: Pick<Statement<Values, Row>, 'planned'> = {},
 ): (shape: Shape) => Statement<Values, Row> {
   const family = new Map<string, Statement<Values, Row>>()
   return (shape) => {
     const key = JSON.stringify(shape)
     let one = family.get(key)
-    if (one === undefined) family.set(key, (one = compile(build(slots<Values>(), shape))))
+    if (one === undefined) {
+      one = { ...compile(build(slots<Values>(), shape)), ...how }
+      family.set(key, one)
+    }
     return one
   }
 }

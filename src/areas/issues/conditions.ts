@@ -40,8 +40,6 @@ export interface FilterValues {
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
 type Condition = (p: FilterSlots) => RawBuilder<unknown>
 
-const labelled = sql`exists (select from label_links k where k.noteable_id = i.id)`
-const assigned = sql`exists (select from issue_assignees a where a.issue_id = i.id)`
 const dated = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
 const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
@@ -58,6 +56,10 @@ const month = `date_trunc('month', today())`
 /** A text is found in the part of it that is indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
+/** An epic that its group hides is not shown with the issue, and finds none. */
+const inEpic = sql`(i.epic_id is not null
+  and exists (select from epics e where e.id = i.epic_id and not e.confidential))`
+
 /** Every condition that a list can have, on the issue `i`. */
 export const CONDITIONS = {
   state: (p) => sql`i.state = ${p.state}`,
@@ -70,8 +72,8 @@ export const CONDITIONS = {
   author: (p) => sql`i.author_id = ${p.author}`,
   assignee: (p) =>
     sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee})`,
-  assigned: () => assigned,
-  unassigned: () => sql`not ${assigned}`,
+  assigned: () => sql`i.assigned`,
+  unassigned: () => sql`not i.assigned`,
   label: (p) =>
     sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
   // A look for each issue: joined, all that bears the label would be read first.
@@ -87,8 +89,8 @@ export const CONDITIONS = {
     select from unnest(${p.labels}::text[]) wanted (title)
      where not exists (select from label_links k join labels l on l.id = k.label_id
                         where k.noteable_id = i.id and l.title = wanted.title))`,
-  labelled: () => labelled,
-  unlabelled: () => sql`not ${labelled}`,
+  labelled: () => sql`i.labelled`,
+  unlabelled: () => sql`not i.labelled`,
   milestone: (p) => sql`i.milestone_id = ${p.milestone}`,
   milestones: (p) => sql`i.milestone_id = any(${p.milestones}::bigint[])`,
   in_milestone: () => sql`i.milestone_id is not null`,
@@ -98,9 +100,9 @@ export const CONDITIONS = {
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
-  epic: (p) => sql`i.epic_id = ${p.epic}`,
-  in_epic: () => sql`i.epic_id is not null`,
-  no_epic: () => sql`i.epic_id is null`,
+  epic: (p) => sql`i.epic_id = ${p.epic} and ${inEpic}`,
+  in_epic: () => inEpic,
+  no_epic: () => sql`not ${inEpic}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
   iteration_title: (p) =>
     sql`i.iteration_id in (select t.id from iterations t where t.title = ${p.iteration_title})`,
@@ -121,12 +123,15 @@ export const CONDITIONS = {
   due_week: due(week, `${week} + interval '6 days'`),
   due_month: due(month, `${month} + interval '1 month' - interval '1 day'`),
   due_weeks_around: due(`today() - 14`, `${month} + interval '2 months' - interval '1 day'`),
-  // One word is looked up in the index of words; that all of them are there is looked at beside.
-  in_title: (p) => sql`i.title ilike ${p.word} and i.title ilike all (${p.patterns}::text[])`,
-  in_description: (p) =>
-    sql`${DESCRIPTION} ilike ${p.word} and ${DESCRIPTION} ilike all (${p.patterns}::text[])`,
-  in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})
-    and (i.title || ' ' || coalesce(${DESCRIPTION}, '')) ilike all (${p.patterns}::text[])`,
+  // One word is looked up in the index of words; where there are more, that all of them are there is looked at beside.
+  // The planner shall not take them for the rarer, each looked for in what has the first.
+  in_title: (p) => sql`i.title ilike ${p.word}`,
+  in_description: (p) => sql`${DESCRIPTION} ilike ${p.word}`,
+  in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})`,
+  all_in_title: (p) => sql`coalesce(i.title ilike all (${p.patterns}::text[]), false)`,
+  all_in_description: (p) => sql`coalesce(${DESCRIPTION} ilike all (${p.patterns}::text[]), false)`,
+  all_in_both: (p) => sql`coalesce(
+    (i.title || ' ' || coalesce(${DESCRIPTION}, '')) ilike all (${p.patterns}::text[]), false)`,
   nothing: () => sql`false`,
   not_iids: (p) => sql`i.iid <> all(${p.not_iids}::bigint[])`,
   not_author: (p) => sql`i.author_id is distinct from ${p.not_author}`,
@@ -140,7 +145,7 @@ export const CONDITIONS = {
   not_milestone_started: () => sql`not ${dated}`,
   not_milestone_upcoming: () => sql`not ${upcoming}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
-  not_epic: (p) => sql`i.epic_id is distinct from ${p.not_epic}`,
+  not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
   not_emoji: (p) => sql`not ${reacted(p, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>

@@ -214,7 +214,9 @@ function search(found: Gathered, params: FilterParams): void {
   found.values.word = containing(longest)
   found.values.patterns = words.slice(0, MOST_WORDS).map(containing)
   const fields = new Set((params.in ?? 'title,description').split(','))
-  found.is(fields.size === 2 ? 'in_both' : fields.has('title') ? 'in_title' : 'in_description')
+  const place = fields.size === 2 ? 'both' : fields.has('title') ? 'title' : 'description'
+  found.is(`in_${place}`)
+  if (words.length > 1) found.is(`all_in_${place}`)
 }
 
 function negations(found: Gathered, not: NotParams, known: Known): void {

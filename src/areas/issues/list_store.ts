@@ -1,5 +1,4 @@
 import { sql, type RawBuilder } from 'kysely'
-import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesProject } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
@@ -68,8 +67,24 @@ const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
   ${seesProject(p, shape.everything)} and ${hasIssues(shape.everything)}
   ${shape.unarchived ? sql`and not p.archived` : sql``}`
 
-const seesIssues = (p: P, { sees }: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sees === 'all' ? sql`true` : sees === 'open' ? sql`not i.confidential` : seesIssue(p.viewer, role)
+/** The viewer's own confidential issues, looked up once for the whole list. */
+function isOwn(p: P, shape: Shape): RawBuilder<unknown> {
+  const here = (column: string): RawBuilder<unknown> =>
+    shape.in === 'project' ? sql`and ${sql.ref(column)} = ${p.place}` : sql``
+  return sql`i.id in (
+    select o.id from issues o where o.author_id = ${p.viewer} and o.confidential ${here('o.project_id')}
+    union all
+    select a.issue_id from issue_assignees a
+     where a.user_id = ${p.viewer} and a.issue_confidential ${here('a.issue_project_id')})`
+}
+
+/** The rule of `seesIssue`, for many at once. */
+const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> => {
+  if (shape.sees === 'all') return sql`true`
+  if (shape.sees === 'open') return sql`not i.confidential`
+  const planner = shape.in === 'project' ? sql`` : sql`or ${role} >= ${sql.lit(ROLES.planner)}`
+  return sql`(not i.confidential ${planner} or ${isOwn(p, shape)})`
+}
 
 /** Links to one label or one assignee, which know enough of their issues. */
 const LINKS = {
@@ -98,13 +113,8 @@ function viaLinks(
   if (by !== 'label' && by !== 'assignee') return undefined
   const rest = shape.conditions.filter((name) => name !== by)
   const where = sql.join([sql`true`, ...rest.map((name) => CONDITIONS[name](p as FilterSlots))], sql` and `)
-  const own = sql`exists (select from issues x where x.id = i.id and (x.author_id = ${p.viewer}
-    or exists (select from issue_assignees a where a.issue_id = x.id and a.user_id = ${p.viewer})))`
-  const sees = { all: sql`true`, open: sql`not i.confidential`, own: sql`(not i.confidential or ${own})` }[
-    shape.sees
-  ]
   return sql`select i.id, i.created_at from (${LINKS[by](p)}) i
-    where i.project_id = ${p.place} and ${where} and ${sees} ${cut}`
+    where i.project_id = ${p.place} and ${where} and ${seesIssues(p, shape, sql`0`)} ${cut}`
 }
 
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
@@ -130,20 +140,24 @@ function matching(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unkn
     where ${where} and ${seesProjects(p, shape)} and ${seesIssues(p, shape, role)} ${cut}`
 }
 
-const list = statements<ListShape, Values, Paged<IssueShown>>((p, shape) => {
-  const order = sql`order by ${orderBy(shape.order, shape.descending)}`
-  const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
-  const take = (cut: RawBuilder<unknown>): RawBuilder<unknown> =>
-    viaLinks(p, shape, shape.order, cut) ?? matching(p, shape, cut)
-  const chosen = sql`select i.id from (${take(reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
-  return paged(shownIssues(chosen), sql`select from (${take(sql``)}) m`)
-})
+const list = statements<ListShape, Values, Paged<IssueShown>>(
+  (p, shape) => {
+    const order = sql`order by ${orderBy(shape.order, shape.descending)}`
+    const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
+    const take = (cut: RawBuilder<unknown>): RawBuilder<unknown> =>
+      viaLinks(p, shape, shape.order, cut) ?? matching(p, shape, cut)
+    const chosen = sql`select i.id from (${take(reach)}) i ${order} limit ${p.limit} offset ${p.offset}`
+    return paged(shownIssues(chosen, p.viewer), sql`select from (${take(sql``)}) m`)
+  },
+  { planned: 'anew' },
+)
 
 const counts = statements<Shape, Values, Counts>(
   (p, shape) => sql`
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
       from (${matching(p, shape, sql``)}) i`,
+  { planned: 'anew' },
 )
 export interface Counts {
   readonly all: number

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { anyone, group, project } from '../../access/gates.ts'
+import { anyone, group, insideGroup, project } from '../../access/gates.ts'
 import { premiumOrAbsent } from '../../access/tiers.ts'
 import type { Listed } from '../../db/statement.ts'
 import type { Context } from '../../http/gate.ts'
@@ -86,7 +86,7 @@ export const listGroupIterations = operation({
   published: true,
   first: [premiumOrAbsent],
   params,
-  gates: [group, anyone],
+  gates: [group, insideGroup],
   handle: (ctx) => list(ctx, ctx.group.traversal_ids),
   returns: pageOf(Iteration),
 })
