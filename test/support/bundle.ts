@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url'
 /** Modules go on knowing where their source lies, because that is where they find what lies beside it. */
 const inPlace: Plugin = {
   name: 'in place',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) => ({
+  setup(compiler) {
+    compiler.onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8'))
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
         .replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
