@@ -32,11 +32,12 @@ export function closingIn(text: string): Closing[] {
 }
 
 /** The iids of those of the same project. */
-export const closedBy = (texts: readonly string[]): number[] => [
-  ...new Set(
-    texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
-  ),
-]
+export const closedBy = (texts: readonly string[]): number[] =>
+  [
+    ...new Set(
+      texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
+    ),
+  ].slice(0, MOST)
 
 const close = statement(
   (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<{ id: number }>`
