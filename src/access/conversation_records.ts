@@ -13,6 +13,8 @@ export interface Here {
   readonly reader: Reader
   /** The project around it; an epic has none. */
   readonly home: Project | undefined
+  /** The groups around it, from the root down. */
+  readonly line: readonly number[]
   /** The note on it that a path goes on to. */
   readonly note?: Note
 }
@@ -20,13 +22,15 @@ export interface Here {
 export type InProject = Has<{ project: Project }>
 export type InGroup = Has<{ group: Group }>
 
-export const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home'> => ({
+export const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home' | 'line'> => ({
   reader: { viewer: actor, role: project.role },
   home: project,
+  line: project.traversal_ids,
 })
-export const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'> => ({
+export const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home' | 'line'> => ({
   reader: { viewer: actor, role: group.role },
   home: undefined,
+  line: group.traversal_ids,
 })
 
 /** What most kinds have not. */

@@ -3,7 +3,7 @@ import { code, commit, signedInHere } from '../../access/code_gates.ts'
 import { patchOf } from '../../records/patch.ts'
 import { standsAt, type Side } from '../../core/diff_lines.ts'
 import { commitNoteable } from '../../core/note_reading.ts'
-import { insertThread, withRow } from '../../core/notes.ts'
+import { TooMuchSaid, insertThread, withRow } from '../../core/notes.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -38,6 +38,9 @@ const LONGEST = 1_000_000
 const blank = (): ReturnType<typeof refused> => refused(`Failed to save note {:note=>["can't be blank"]}`)
 const tooLong = (): ReturnType<typeof refused> =>
   refused(`Failed to save note {:note=>["is too long (maximum is ${LONGEST} characters)"]}`)
+
+const full = (): ReturnType<typeof refused> =>
+  refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
 
 interface Wanted {
   readonly note: string
@@ -105,13 +108,15 @@ export const createCommitComment = operation({
         commit_id: null,
       },
       { individual: position === null, internal: false },
-    )
+    ).catch((error: unknown) => {
+      throw error instanceof TooMuchSaid ? full() : error
+    })
     const row = await comments.readComment(db, id)
     if (row === undefined) throw new Error('a comment was not written')
     return present(row, ctx)
   },
   returns: CommitComment,
-  refuses: [tooLong],
+  refuses: [tooLong, full],
 })
 
 /** A comment stands on a line that the commit adds or removes; any other is a comment on the whole commit, as published. */
