@@ -1,5 +1,5 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { ofEpic } from '../../access/conversation.ts'
+import { ofEpic } from '../../access/conversation_records.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { ofIssue } from '../../access/conversation.ts'
+import { ofIssue } from '../../access/conversation_records.ts'
 import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'

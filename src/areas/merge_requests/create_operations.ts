@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { ofMergeRequest } from '../../access/conversation.ts'
+import { ofMergeRequest } from '../../access/conversation_records.ts'
 import { developer, mayReadCode, project, signedIn } from '../../access/gates.ts'
 import { compareBranches, headOf, keepHead } from '../../core/comparing.ts'
 import { nextInProject } from '../../core/counters.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { ofMergeRequest } from '../../access/conversation.ts'
+import { ofMergeRequest } from '../../access/conversation_records.ts'
 import { project, projectOwner, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { headRef } from '../../core/comparing.ts'
