@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_ROOT } from './package_root.ts'
 
 /** The settings that come from outside, checked once at start. Nothing else reads the environment. */
 export interface Config {
@@ -76,7 +77,7 @@ export function readConfig(env: Environment = process.env): Config {
   }
   const host = value('GUILDHALL_HOST') ?? '127.0.0.1'
   const port = readPort(value('GUILDHALL_PORT'))
-  const dataDir = resolve(value('GUILDHALL_DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
+  const dataDir = resolve(value('GUILDHALL_DATA_DIR') ?? fileURLToPath(new URL('data', PACKAGE_ROOT)))
   const url = readUrl(value('GUILDHALL_URL'), host, port)
   return {
     host,

@@ -10,6 +10,7 @@ import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
 import { VARIABLES } from './config.ts'
+import { PACKAGE_ROOT } from './package_root.ts'
 
 /** What stands below the list of commands. */
 function afterword(): string {
@@ -29,7 +30,7 @@ ${variables.join('\n')}`
 }
 
 async function buildProgram(): Promise<Command> {
-  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+  const { version } = JSON.parse(await readFile(new URL('package.json', PACKAGE_ROOT), 'utf8')) as {
     version: string
   }
   const program = new Command('guildhall')

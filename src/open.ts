@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { hearCommits } from './core/commit_references.ts'
 import { sendInvitations } from './core/invitation_mail.ts'
 import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
+import { watchImports } from './core/import_watch.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
@@ -23,6 +25,7 @@ import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
 const JOBS: readonly AnyJob[] = [
   measureRepository,
   maintainRepository,
+  hearCommits,
   fillRepository,
   removeRepository,
   scheduleIterations,
@@ -86,5 +89,13 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
   }
 }
 
-export const startJobs = ({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> =>
-  startWorker(client, instance, JOBS, log)
+export async function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> {
+  const worker = await startWorker(client, instance, JOBS, log)
+  const unwatch = watchImports(client, (detail, text) => log.warn(detail, text))
+  return {
+    stop: () => {
+      unwatch()
+      return worker.stop()
+    },
+  }
+}

@@ -112,3 +112,39 @@ test('operation names are unique and start with a verb', () => {
     [],
   )
 })
+
+/** Every part of the document that is called deprecated, by the words or by the mark. */
+function deprecated(part: unknown, at: string, marked: boolean): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  const { deprecated: mark, description, summary } = part as Record<string, unknown>
+  const said = /^Deprecated|\(deprecated/.test(`${String(description)} ${String(summary)}`)
+  const here = (marked ? mark === true : said && mark !== true) ? [at] : []
+  return [
+    ...here,
+    ...Object.entries(part).flatMap(([key, value]) => deprecated(value, `${at}/${key}`, marked)),
+  ]
+}
+
+test('what is deprecated is marked so', () => {
+  assert.deepEqual(deprecated(document, '', false), [])
+  const marked = deprecated(document, '', true)
+  const properties = (name: string): Record<string, { deprecated?: true }> =>
+    (operations.find((one) => one.name === name)?.returns as { properties?: object })?.properties as Record<
+      string,
+      { deprecated?: true }
+    >
+  for (const [name, property] of [
+    ['getGroup', 'projects'],
+    ['getGroup', 'shared_projects'],
+    ['getProject', 'tag_list'],
+  ] as const)
+    assert.equal(properties(name)[property]?.deprecated, true, property)
+  for (const path of ['/groups/{id}/labels/put', '/groups/{id}/labels/delete'])
+    assert.ok(marked.includes(`/paths/${path}`), path)
+  const list = document.paths['/projects/{id}/milestones']?.['get'] as
+    { parameters?: { name: string; deprecated?: true }[] } | undefined
+  assert.deepEqual(
+    list?.parameters?.filter((one) => one.deprecated).map(({ name }) => name),
+    ['include_parent_milestones'],
+  )
+})

@@ -8,6 +8,7 @@ type Sources = ReadonlyMap<string, string>
 
 /** Which rooms a room may import. What stands behind `type` it may name in types only. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  package_root: [],
   config: [],
   db: [],
   git: [],
@@ -23,6 +24,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 }
 /** These construct and command: they may import anything, and only each other may import them. */
 const TOP = new Set(['app', 'cli', 'main', 'open'])
+/** Where the package lies: it imports nothing, and anything may ask. */
+const GROUND = 'package_root'
 
 const IMPORT = /^(?:import|export)\s+(type\s)?[^'"]*?(?:from\s+)?['"](\.{1,2}\/[^'"]+)['"]/gms
 
@@ -41,7 +44,7 @@ function forbiddenImports(sources: Sources): string[] {
 
 function mayImport(file: string, target: string, typeOnly: boolean): boolean {
   const [from, to] = [roomOf(file), roomOf(target)]
-  if (TOP.has(from)) return true
+  if (TOP.has(from) || to === GROUND) return true
   if (from === to) return areaOf(file) === areaOf(target) || areaOf(file) === undefined
   const allowed = ROOMS[from] ?? []
   return allowed.includes(to) || (typeOnly && allowed.includes(`type ${to}`))

@@ -51,7 +51,8 @@ export const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
   locked: discussion_locked,
   confidential: row.confidential,
 })
-const ofMergeRequest = (row: MergeRequest): Noteable => ({
+/** A merge request. */
+export const ofMergeRequest = (row: MergeRequest): Noteable => ({
   ...PLAIN,
   kind: 'merge_request',
   id: row.id,
@@ -67,7 +68,8 @@ const ofSnippet = ({ id, project_id, author_id }: Snippet): Noteable => ({
   project_id,
   author_id,
 })
-const ofEpic = (row: Epic): Noteable => ({
+/** An epic. */
+export const ofEpic = (row: Epic): Noteable => ({
   kind: 'epic',
   id: row.id,
   iid: row.iid,
@@ -83,6 +85,7 @@ const commitOfPath = loads({
   type: t.String({ description: 'A hash, a branch or a tag' }),
   as: 'commit',
   says: 'a commit of a repository whose code the caller may read',
+  missing: () => notFound('Commit'),
   find: async ({ actor, git, project }: InProject, rev) => {
     if (!hasRepository(actor, project) || !mayReadCode(actor, project)) return undefined
     const repository = git.repository(repositoryPath(project.id))

@@ -66,6 +66,9 @@ export const projectEvenArchived = loads({
   find: findSeen,
 })
 
+/** What is read along of a group: whether the caller belongs to something inside, where no role on it shows what is in it. */
+type SeenGroup = Group & { readonly belongs_below: boolean }
+
 /** A group the caller can see: by its visibility, by a role on it, or by belonging to something inside. */
 export const group = loads({
   param: 'id',
@@ -74,8 +77,8 @@ export const group = loads({
   along: 'group',
   says: 'a group the caller can see',
   missing: () => notFound('Group'),
-  find: ({ actor, along }): Group | undefined => {
-    const found = along as (Group & { belongs_below: boolean }) | undefined
+  find: ({ actor, along }): SeenGroup | undefined => {
+    const found = along as SeenGroup | undefined
     if (found === undefined) return undefined
     return found.belongs_below || canSee(actor, found.visibility, found.role, ROLES.minimal_access)
       ? found
@@ -111,6 +114,14 @@ export const reporter = inProject('reporter')
 export const developer = inProject('developer')
 export const maintainer = inProject('maintainer')
 export const projectOwner = inProject('owner')
+/** For what is in a group: Minimal Access shows that a private group is there, and nothing in it. */
+export const insideGroup = allows({
+  level: ROLES.guest,
+  says: 'at least Guest in the group or in something inside, where the group is not open to the caller',
+  refuses: forbidden,
+  holds: ({ actor, group }: Has<{ group: SeenGroup }>) =>
+    group.belongs_below || canSee(actor, group.visibility, group.role, ROLES.guest),
+})
 export const groupPlanner = inGroup('planner')
 export const groupReporter = inGroup('reporter')
 export const groupOwner = inGroup('owner')
@@ -124,15 +135,18 @@ export const repository: Gate<'checks', never, { project: Project }, { repositor
     hasRepository(actor, project) ? { repository: git.repository(repositoryPath(project.id)) } : undefined,
 }
 
+/** What of a project says who may read its code. */
+type CodeOf = Pick<Project, 'role' | 'visibility' | 'repository_access_level'>
+
 /** Whether the project's repository is switched on for the caller. */
-export function hasRepository(actor: Actor | null, project: Project): boolean {
+export function hasRepository(actor: Actor | null, project: CodeOf): boolean {
   const level = project.repository_access_level
   const belongs = actor?.admin === true || project.role >= ROLES.guest
   return level === 'enabled' || (level === 'private' && belongs)
 }
 
 /** Whether the caller, who sees the project, may read its code. */
-export const mayReadCode = (actor: Actor | null, project: Project): boolean =>
+export const mayReadCode = (actor: Actor | null, project: CodeOf): boolean =>
   actor?.admin === true ||
   project.role >= ROLES.reporter ||
   (project.visibility !== 'private' && project.repository_access_level === 'enabled')

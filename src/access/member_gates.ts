@@ -41,9 +41,13 @@ export const maySetLevel = (actor: Actor, source: Source, level: number): boolea
 export const manages = (actor: Actor, { kind, role }: Source): boolean =>
   actor.admin || role >= (kind === 'group' ? ROLES.owner : ROLES.maintainer)
 
-/** Whether promotions that this caller asks for wait for an administrator. */
-export const queuesPromotions = ({ settings, config }: Context, actor: Actor): boolean =>
-  !actor.admin && includes(config.tier, 'ultimate') && settings.get('enable_member_promotion_management')
+/** Whether promotions that this caller asks for wait for an administrator while the setting asks for that. */
+export const asksForPromotions = ({ config }: Pick<Context, 'config'>, actor: Actor): boolean =>
+  !actor.admin && includes(config.tier, 'ultimate')
+
+/** Whether they wait now. */
+export const queuesPromotions = (ctx: Context, actor: Actor): boolean =>
+  asksForPromotions(ctx, actor) && ctx.settings.get('enable_member_promotion_management')
 
 export const QUEUED = 'Request queued for administrator approval.'
 export const LIMIT = 100

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { sql, type RawBuilder } from 'kysely'
-import { belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
+import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
 import type { Db } from '../db/client.ts'
 import { statements } from '../db/statement.ts'
 import type { Visit, Visitor } from '../http/entry.ts'
@@ -48,6 +48,7 @@ interface Row {
   readonly id?: number | null
 }
 
+const MINIMAL = sql.lit(ROLES.minimal_access)
 const NO_TOKEN = sql`null::bigint as token_id`
 const TOKEN = sql`
   t.id as token_id, t.scopes as token_scopes, t.revoked as token_revoked, t.expires_at <= today() as token_expired,
@@ -74,7 +75,8 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
   const held = heldBy(sql`u.id`)
   const namespaceRole = sql`
     coalesce(${roleInNamespace(held, line)}, 0) as role,
-    n.visibility <> 'public' and ${roleInNamespace(held, line)} is null
+    n.visibility <> 'public'
+      and coalesce(${roleInNamespace(held, line)}, ${MINIMAL}) = ${MINIMAL}
       and ${belongsBelow(held, sql`n.id`)} as belongs_below`
   const [columns, joins] = {
     nothing: [sql``, sql``],

@@ -1,6 +1,6 @@
 import { find, revoke, type Token } from '../core/access_tokens.ts'
 import type { Context } from '../http/gate.ts'
-import { refused } from '../http/problems.ts'
+import { invalid, refused } from '../http/problems.ts'
 import { create, makeToken, type NewToken } from './tokens.ts'
 
 type Here = Pick<Context, 'db' | 'settings' | 'now'>
@@ -13,13 +13,18 @@ const dayAfter = (now: Date, days: number): string =>
 const LIFETIME = 365
 const ROTATED_LIFETIME = 7
 
-/** Makes a token and gives its row beside it, to be shown this once. */
+/** A token that is over on the day it is made would do for nothing. */
+export const pastExpiry = (): ReturnType<typeof invalid> =>
+  invalid({ expires_at: ['must be a date in the future'] })
+
+/** Makes a token and gives its row beside it, to be shown this once. Throws the Problem for a day that is past. */
 export async function issueToken(
   { db, settings, now }: Here,
   wanted: Omit<NewToken, 'token' | 'expires_at'> & { readonly expires_at?: string | undefined },
 ): Promise<{ row: Token; token: string }> {
   const token = makeToken(settings.get('personal_access_token_prefix'))
   const expires_at = wanted.expires_at ?? dayAfter(now, LIFETIME)
+  if (expires_at <= dayAfter(now, 0)) throw pastExpiry()
   const row = await find(db, await create(db, { ...wanted, token, expires_at }))
   if (row === undefined) throw new Error('a token was not inserted')
   return { row, token }

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { openapi } from '../http/openapi.ts'
 import type { NamedOperation } from '../http/operation.ts'
+import { PACKAGE_ROOT } from '../package_root.ts'
 
-const assets = new URL('../../src/console/assets/', import.meta.url)
+const assets = new URL('src/console/assets/', PACKAGE_ROOT)
 const SCRIPTS = ['docs.js', 'operation.js', 'parts.js', 'schema.js', 'try.js']
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/-/docs', 'docs.html', 'text/html; charset=utf-8'],

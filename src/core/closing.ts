@@ -6,7 +6,7 @@ import { writeSystemNote } from './system_notes.ts'
 
 const WORD = '(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?)'
 // Blanks are counted: whoever writes a million of them must not be waited for.
-const REF = String.raw`(?:issues? {1,4})?#\d{1,9}`
+const REF = String.raw`(?:issues? {1,4})?(?:\w[\w./-]{0,254})?#\d{1,9}`
 const PHRASE = new RegExp(
   String.raw`\b${WORD}:? {1,4}${REF}(?:(?: {0,4},? {1,4}and {1,4}| {0,4}, {0,4})${REF})*`,
   'gi',
@@ -14,14 +14,27 @@ const PHRASE = new RegExp(
 /** More than this nobody closes at once. */
 const MOST = 100
 
-/** The iids of issues of the same project that a text says it closes: `Closes #1, #2 and #3`. */
-export function closedBy(texts: readonly string[]): number[] {
-  const found = new Set<number>()
-  for (const text of texts)
-    for (const [phrase] of text.matchAll(PHRASE))
-      for (const [, iid] of phrase.matchAll(/#(\d+)/g)) if (found.size < MOST) found.add(Number(iid))
-  return [...found]
+/** An issue that a text says it closes; `path` is of its project, undefined for the one the text is in. */
+interface Closing {
+  readonly path: string | undefined
+  readonly iid: number
 }
+
+/** The issues that a text says it closes: `Closes #1, #2 and group/project#3`. */
+export function closingIn(text: string): Closing[] {
+  const found = new Map<string, Closing>()
+  for (const [phrase] of text.matchAll(PHRASE))
+    for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g))
+      if (found.size < MOST) found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
+  return [...found.values()]
+}
+
+/** The iids of those of the same project. */
+export const closedBy = (texts: readonly string[]): number[] => [
+  ...new Set(
+    texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
+  ),
+]
 
 const close = statement(
   (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<{ id: number }>`
@@ -35,12 +48,14 @@ interface Deed {
   readonly user_id: number | null
   /** What closes them, such as `merge request !1`. */
   readonly via: string
+  /** The project whose code that is, where only its readers are to be told of it. */
+  readonly code_of?: number
 }
 
 /** Closes those of the issues that are open. Call inside the transaction of the deed. */
 export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): Promise<void> {
   if (iids.length === 0) return
-  const { project_id, user_id, via } = deed
+  const { project_id, user_id, via, code_of } = deed
   for (const { id } of await db.rows(close, { project_id, iids, user_id })) {
     await recordState(db, { noteable_id: id, user_id, state: 'closed' })
     await writeSystemNote(db, {
@@ -48,6 +63,7 @@ export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): 
       author_id: user_id,
       action: 'closed',
       body: `closed via ${via}`,
+      ...(code_of !== undefined && { mentions_project_id: code_of, mentions_code: true }),
     })
   }
 }

@@ -5,7 +5,9 @@ import { isGitError } from '../git/errors.ts'
 import { isRefName, isSha } from '../git/names.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { borrowCommit } from '../git/borrowing.ts'
 import { commitUnder, keepCommitKey } from './commit_keys.ts'
+import { repositoryPath } from './projects.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -35,6 +37,8 @@ export interface CommitPlan {
   readonly branch: string
   readonly startBranch?: string | undefined
   readonly startSha?: string | undefined
+  /** The repository that it starts in, when that is another one. */
+  readonly startIn?: string | undefined
   /** Lets the branch be replaced by what starts elsewhere; where it is protected only if `rewrites`. */
   readonly force?: boolean | undefined
   readonly rewrites?: boolean
@@ -48,9 +52,12 @@ export interface CommitPlan {
 /** Makes a commit and moves the branch to it, or makes the branch. Its hash. Throws CommitRefused. */
 export async function commitChanges(writing: Writing, plan: CommitPlan): Promise<string> {
   const { repository } = writing
-  const start = plan.startSha === undefined ? undefined : await checkedSha(repository, plan.startSha)
-  const { empty } = await startOf(repository, plan, start)
-  return moveBranch(writing, plan.branch, empty, async (tip) => {
+  const start = await namedStart(writing, plan)
+  const first =
+    start === undefined
+      ? (await startOf(repository, plan, start)).empty
+      : plan.startIn !== undefined && (await repository.isEmpty())
+  return moveBranch(writing, plan.branch, first, async (tip) => {
     const base = await checkedBase(repository, plan, start, tip)
     await checkKnown(repository, base, plan.known ?? [])
     const { commit } = await repository.writeChanges(base, plan.changes, {
@@ -130,11 +137,36 @@ const badName = (branch: string): CommitRefused =>
     `Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`,
   )
 
+const onNoBranch = (): CommitRefused =>
+  new CommitRefused('You can only create or edit files when you are on a branch')
+
+const taken = (branch: string): CommitRefused =>
+  new CommitRefused(
+    `A branch called '${branch}' already exists. Switch to that branch in order to make changes`,
+  )
+
 async function checkedSha(repository: Repository, sha: string): Promise<string> {
   const hash = sha.toLowerCase()
   if (!isSha(hash)) throw new CommitRefused(`Invalid start_sha '${sha}'`)
   if ((await repository.commit(hash)) === undefined) throw new CommitRefused(`Cannot find start_sha '${sha}'`)
   return hash
+}
+
+/** The commit to start from, where the plan names one or another repository, from which it is brought here. */
+async function namedStart(
+  { git, project, repository }: Writing,
+  { branch, startBranch = branch, startSha, startIn, force = false }: CommitPlan,
+): Promise<string | undefined> {
+  if (startIn === undefined) return startSha === undefined ? undefined : checkedSha(repository, startSha)
+  const there = git.repository(startIn)
+  const sha = startSha === undefined ? await tipOf(there, startBranch) : await checkedSha(there, startSha)
+  if (sha === undefined) throw onNoBranch()
+  // Nothing is brought here for a branch that will not be.
+  if (!force && (await tipOf(repository, branch)) !== undefined) throw taken(branch)
+  if (!isBranchName(branch)) throw badName(branch)
+  if ((await repository.commit(sha)) === undefined)
+    await borrowCommit(git, sha, { from: startIn, to: repositoryPath(project.id) })
+  return sha
 }
 
 interface Start {
@@ -155,8 +187,7 @@ async function startOf(
   if (await repository.isEmpty()) return { sha: undefined, empty: true }
   // It may have been made since it was looked for: by the first commit of another.
   const made = await tipOf(repository, startBranch)
-  if (made === undefined)
-    throw new CommitRefused('You can only create or edit files when you are on a branch')
+  if (made === undefined) throw onNoBranch()
   return { sha: made, empty: false }
 }
 
@@ -173,10 +204,7 @@ async function checkedBase(
   const different = start !== undefined || startBranch !== branch
   if (!different && tip !== undefined) return tip
   const { sha, empty } = await startOf(repository, plan, start)
-  if (tip !== undefined && !force)
-    throw new CommitRefused(
-      `A branch called '${branch}' already exists. Switch to that branch in order to make changes`,
-    )
+  if (tip !== undefined && !force) throw taken(branch)
   if ((different || empty) && !isBranchName(branch)) throw badName(branch)
   if (tip !== undefined && sha !== undefined && !rewrites && !(await repository.isAncestor(tip, sha)))
     throw new CommitRefused('You are not allowed to force push code to a protected branch on this project.')

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { PACKAGE_ROOT } from '../package_root.ts'
 
 // Written by scripts/emoji.ts; beside the sources, wherever the program is built to.
-const names = new URL('../../src/core/emoji.txt', import.meta.url)
+const names = new URL('src/core/emoji.txt', PACKAGE_ROOT)
 const TONE = /_tone[1-5]$/
 
 interface Known {

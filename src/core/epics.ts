@@ -3,6 +3,10 @@ import type { Db } from '../db/client.ts'
 import type { Epic } from '../db/schema_planning.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { nextInGroup } from './counters.ts'
+import { retitled } from './issue_sentences.ts'
+import { changeLabels } from './labelling.ts'
+import { recordState } from './resource_events.ts'
+import { writeSystemNote } from './system_notes.ts'
 
 export interface NewEpic {
   readonly group_id: number
@@ -34,4 +38,81 @@ export async function createEpic(db: Db, epic: NewEpic): Promise<Epic> {
   const row = await db.one(insert, { ...epic, iid })
   if (row === undefined) throw new Error('an epic was not inserted')
   return row
+}
+
+const hold = statement(
+  (p: Slots<{ id: number }>) => sql<Epic>`select * from epics where id = ${p.id} for update`,
+)
+type Columns = Pick<
+  Epic,
+  'title' | 'description' | 'confidential' | 'state' | 'start_date' | 'due_date' | 'color'
+>
+const update = statement(
+  (p: Slots<Columns & { id: number; closed_by: number }>) => sql`
+    update epics
+       set title = ${p.title}, description = ${p.description}, confidential = ${p.confidential},
+           start_date = ${p.start_date}, due_date = ${p.due_date}, color = ${p.color}, updated_at = now(),
+           closed_at = case when ${p.state} = 'opened' then null when state = 'opened' then now() else closed_at end,
+           closed_by_id = case when ${p.state} = 'opened' then null
+                               when state = 'opened' then ${p.closed_by}::bigint else closed_by_id end,
+           state = ${p.state}
+     where id = ${p.id}`,
+)
+
+/** What an epic is to become; what is left out stays. */
+export type EpicChange = { readonly [Name in keyof Columns]?: Columns[Name] | undefined } & {
+  readonly labels?: readonly string[] | undefined
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+}
+/** Whose deed it is; `line` are the epic's groups, from the root down. */
+export interface EpicDeed {
+  readonly db: Db
+  readonly actor: { readonly id: number }
+  readonly line: readonly number[]
+}
+
+/** The epic as it is, held until the transaction ends. */
+export const lockEpic = (db: Db, id: number): Promise<Epic | undefined> => db.one(hold, { id })
+
+/** Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. */
+export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Promise<boolean> {
+  const { db, actor } = deed
+  const now = await lockEpic(db, id)
+  if (now === undefined) return false
+  const after = {
+    title: to.title ?? now.title,
+    description: to.description === undefined ? now.description : to.description,
+    confidential: to.confidential ?? now.confidential,
+    state: to.state ?? now.state,
+    start_date: to.start_date === undefined ? now.start_date : to.start_date,
+    due_date: to.due_date === undefined ? now.due_date : to.due_date,
+    color: to.color ?? now.color,
+  }
+  await db.run(update, { ...after, id, closed_by: actor.id })
+  await labelEpic(deed, id, to)
+  await tell(deed, now, after)
+  return true
+}
+
+/** Gives an epic its labels; titles that nothing bears yet become labels of its group. */
+export const labelEpic = (
+  { db, actor, line }: EpicDeed,
+  noteable_id: number,
+  { labels, add_labels, remove_labels }: EpicChange,
+): Promise<boolean> =>
+  changeLabels(
+    db,
+    { noteable_id, user_id: actor.id, project_id: null, line, creates: true },
+    { set: labels, add: add_labels, remove: remove_labels },
+  )
+
+async function tell({ db, actor }: EpicDeed, now: Epic, after: Columns): Promise<void> {
+  const note = { noteable_id: now.id, author_id: actor.id }
+  if (after.title !== now.title)
+    await writeSystemNote(db, { ...note, action: 'title', body: retitled(now.title, after.title) })
+  if (after.state === now.state) return
+  const state = after.state === 'closed' ? 'closed' : 'reopened'
+  await recordState(db, { noteable_id: now.id, user_id: actor.id, state })
+  await writeSystemNote(db, { ...note, action: state, body: state })
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
 import type { Project, ProjectImport } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
@@ -85,7 +86,7 @@ export const fillRepository: Job<{ project_id: number }> = {
     const row = await db.one(begin, { project_id })
     if (row === undefined || row.source === null) return
     const path = repositoryPath(project_id)
-    const fault = await fill(instance, row, path)
+    const fault = await alive(db, project_id, () => fill(instance, row, path))
     const state = await stateOf(git.repository(path))
     await db
       .transaction(async (tx) => {
@@ -103,6 +104,23 @@ export const fillRepository: Job<{ project_id: number }> = {
   },
 }
 
+/** Milliseconds between two signs of life. */
+const BEAT = 4_000
+const beat = statement(
+  (p: Slots<{ project_id: number }>) => sql`
+    update project_imports set updated_at = now() where project_id = ${p.project_id} and status = 'started'`,
+)
+/** While `work` runs, others hear that somebody is at it. */
+async function alive<T>(db: Db, project_id: number, work: () => Promise<T>): Promise<T> {
+  // One that is lost is made up for by the next.
+  const clock = setInterval(() => void db.run(beat, { project_id }).catch(() => {}), BEAT)
+  try {
+    return await work()
+  } finally {
+    clearInterval(clock)
+  }
+}
+
 class Gone extends Error {}
 
 /** Why it could not be filled, or undefined when it was: a run before this one may have got so far. */
@@ -117,6 +135,8 @@ async function fill(instance: Instance, row: ProjectImport, path: string): Promi
   } catch (error) {
     const fault = faultOf(error)
     if (fault === undefined) throw error
+    // Somebody else was taken for dead, and came first.
+    if (await git.repository(path).exists()) return undefined
     await createEmpty(git, path, 'main')
     return fault
   }

@@ -4,11 +4,13 @@ import { statement, type Slots } from '../db/statement.ts'
 import type { Group } from './groups.ts'
 import { ROLES, belongsBelow, canSee, heldBy, roleInNamespace, type Viewer } from './roles.ts'
 
+const MINIMAL = sql.lit(ROLES.minimal_access)
+
 const byId = statement(
   (p: Slots<{ id: number; user_id: number | null }>) => sql<Group & { belongs_below: boolean }>`
     with mine as materialized (select * from ${heldBy(p.user_id)} g)
     select n.*, coalesce(held.role, 0) as role,
-           n.visibility <> 'public' and held.role is null and ${belongsBelow(sql`mine`, sql`n.id`)} as belongs_below
+           n.visibility <> 'public' and coalesce(held.role, ${MINIMAL}) = ${MINIMAL} and ${belongsBelow(sql`mine`, sql`n.id`)} as belongs_below
       from namespaces n, lateral (select ${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} as role) held
      where n.id = ${p.id} and n.kind = 'group'`,
 )

@@ -13,7 +13,7 @@ import * as says from './issue_sentences.ts'
 import { changeLabels } from './labelling.ts'
 import type { Project } from './projects.ts'
 import { readersAmong } from './readers.ts'
-import { recordMilestone, recordState, recordWeight } from './resource_events.ts'
+import { recordIteration, recordMilestone, recordState, recordWeight } from './resource_events.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
 import { addTodos, finishTodos } from './todos.ts'
@@ -28,6 +28,8 @@ export interface IssueChange {
   readonly discussion_locked?: boolean | undefined
   readonly milestone_id?: number | null | undefined
   readonly epic?: { readonly by: 'id' | 'iid'; readonly value: number } | null | undefined
+  /** One that its finder has seen to. */
+  readonly iteration_id?: number | null | undefined
   readonly weight?: number | null | undefined
   readonly due_date?: string | null | undefined
   readonly assignee_ids?: readonly number[] | undefined
@@ -90,6 +92,7 @@ const plain = (row: Issue): IssueColumns => ({
   confidential: row.confidential,
   milestone_id: row.milestone_id,
   epic_id: row.epic_id,
+  iteration_id: row.iteration_id,
   weight: row.weight,
   due_date: row.due_date,
   discussion_locked: row.discussion_locked,
@@ -113,6 +116,7 @@ async function columnsAfter(deed: IssueDeed, before: Issue, to: IssueChange): Pr
     confidential: kept(to.confidential, now.confidential),
     discussion_locked: kept(to.discussion_locked, now.discussion_locked),
     weight: kept(to.weight, now.weight),
+    iteration_id: kept(to.iteration_id, now.iteration_id),
     due_date: kept(to.due_date, now.due_date),
     milestone_id: await milestoneAfter(deed, now.milestone_id, to.milestone_id),
     epic_id: await epicAfter(deed, now.epic_id, to.epic),
@@ -143,7 +147,7 @@ async function epicAfter(
 ): Promise<number | null> {
   if (wanted === undefined) return now
   if (wanted === null) return null
-  const who = { user_id: deed.actor.id, planner: plans(deed) }
+  const who = { user_id: deed.actor.id, admin: deed.actor.admin }
   return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, wanted))?.id ?? now
 }
 
@@ -208,6 +212,7 @@ async function tell(deed: IssueDeed, before: Issue, after: IssueColumns): Promis
           ? says.milestoneRemoved(await milestoneTitle(deed.db, before.milestone_id ?? 0))
           : says.milestoneSet(await milestoneTitle(deed.db, after.milestone_id)),
     ],
+    [before.iteration_id !== after.iteration_id, 'iteration', () => says.iterationSet(after.iteration_id)],
     [
       before.discussion_locked !== after.discussion_locked,
       after.discussion_locked ? 'locked' : 'unlocked',
@@ -230,6 +235,7 @@ async function record({ db, actor }: IssueDeed, before: Issue, after: IssueColum
     { ...deed, state: after.state },
     { from: before.milestone_id, to: after.milestone_id },
   )
+  await recordIteration(db, deed, { from: before.iteration_id, to: after.iteration_id })
   if (before.weight !== after.weight) await recordWeight(db, { ...deed, weight: after.weight })
   if (before.state === after.state) return
   await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })

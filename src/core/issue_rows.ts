@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Issue } from '../db/schema_planning.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import { seesEpic } from './noteables.ts'
+import { ROLES, heldBy, roleInNamespace } from './roles.ts'
 
 // The rows of an issue, as its changes read and write them.
 
@@ -13,6 +15,7 @@ export interface IssueColumns {
   readonly confidential: boolean
   readonly milestone_id: number | null
   readonly epic_id: number | null
+  readonly iteration_id: number | null
   readonly weight: number | null
   readonly due_date: string | null
   readonly discussion_locked: boolean
@@ -31,6 +34,7 @@ const update = statement(
     update issues
        set title = ${p.title}, description = ${p.description}, state = ${p.state}, issue_type = ${p.issue_type},
            confidential = ${p.confidential}, milestone_id = ${p.milestone_id}, epic_id = ${p.epic_id},
+           iteration_id = ${p.iteration_id},
            weight = ${p.weight}, due_date = ${p.due_date}, discussion_locked = ${p.discussion_locked},
            closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
            updated_at = coalesce(${p.updated_at}::timestamptz, now())
@@ -137,21 +141,35 @@ const titleOfMilestone = statement((p: Slots<{ id: number }>) =>
 export const milestoneTitle = async (db: Db, id: number): Promise<string> =>
   (await db.one(titleOfMilestone, { id }))?.title ?? ''
 
+interface EpicWanted {
+  readonly ref: number
+  readonly by_iid: boolean
+  readonly line: readonly number[]
+  readonly admin: boolean
+  readonly user_id: number
+}
 const epic = statement(
-  (
-    p: Slots<{ ref: number; by_iid: boolean; line: readonly number[]; planner: boolean; user_id: number }>,
-  ) => sql<Titled>`
-    select e.id, e.title from epics e
+  (p: Slots<EpicWanted>) => sql<Titled>`
+    with mine as materialized (select * from ${heldBy(p.user_id)} g)
+    select e.id, e.title
+      from epics e join namespaces n on n.id = e.group_id,
+           lateral (select coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0) as role) held
      where e.group_id = any(${p.line}::bigint[])
-       and (not e.confidential or ${p.planner}::boolean or e.author_id = ${p.user_id})
        and case when ${p.by_iid}::boolean then e.iid = ${p.ref}::bigint else e.id = ${p.ref}::bigint end
+       and (${p.admin}::boolean
+            or (n.visibility = 'public' or held.role >= ${sql.lit(ROLES.guest)}
+                or n.visibility = 'internal' and exists (select from users u where u.id = ${p.user_id} and not u.external))
+               and ${seesEpic(p.user_id, sql`held.role`)})
      order by array_position(${p.line}::bigint[], e.group_id) desc
      limit 1`,
 )
-/** An epic of a group above the project that the user sees, by its id or by its number in the nearest group. */
+/**
+ * An epic of a group above the project that the user sees, by its id or by its number in the nearest group. What counts
+ * is what the user holds on the group of the epic: a role on the project shows nothing of what the group hides.
+ */
 export const findEpicAbove = (
   db: Db,
   line: readonly number[],
-  who: { readonly user_id: number; readonly planner: boolean },
+  who: { readonly user_id: number; readonly admin: boolean },
   ref: { readonly by: 'id' | 'iid'; readonly value: number },
 ): Promise<Titled | undefined> => db.one(epic, { ...who, line, ref: ref.value, by_iid: ref.by === 'iid' })

@@ -55,5 +55,8 @@ export const hidden = (confidential: boolean): string =>
 export const lockedIn = (locked: boolean, kind: 'issue' | 'merge request'): string =>
   `${locked ? 'locked' : 'unlocked'} the discussion in this ${kind}`
 
+export const iterationSet = (id: number | null): string =>
+  id === null ? 'removed iteration' : `changed iteration to *iteration:${id}`
+
 export const milestoneSet = (title: string): string => `changed milestone to %"${title}"`
 export const milestoneRemoved = (title: string): string => `removed milestone %"${title}"`

@@ -18,7 +18,8 @@ test('code is no talk', () => {
 test('users are called by their names', () => {
   const rows: [string, string[]][] = [
     ['Hello @Ada, and @grace.hopper-1! (@x_y)', ['ada', 'grace.hopper-1', 'x_y']],
-    ['ada@example.com, @@ada, a/@b', []],
+    ['ada@example.com, @@ada, a/@b, @all', []],
+    ['@harbour/crew/night. and @harbour/: @All', ['harbour/crew/night', 'harbour']],
     ['@ada @ADA @ada.', ['ada']],
     ['@', []],
   ]

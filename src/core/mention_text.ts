@@ -43,15 +43,16 @@ function withoutSpans(line: string): string {
   return kept.join('')
 }
 
-const MENTION = /(?<![\w/.@-])@([a-z0-9_][\w.-]{0,254})/gi
+const MENTION = /(?<![\w/.@-])@([a-z0-9_][\w.-]{0,254}(?:\/[\w.-]{1,255}){0,20})/gi
 
-/** The user names that a text without code calls, in lower case. */
+/** The users and groups that a text without code calls, in lower case: `@ada`, `@harbour/crew`. `@all` calls nobody. */
 export function mentionedIn(text: string): string[] {
   const names = new Set<string>()
   for (const [, name = ''] of text.matchAll(MENTION)) {
     names.add(name.replace(/[.-]{1,255}$/, '').toLowerCase())
     if (names.size === MOST) break
   }
+  names.delete('all')
   return [...names]
 }
 

@@ -31,11 +31,13 @@ const apply = statement(
       select user_id, namespace_id, access_level, expires_at, requested_by_id from waiting where namespace_id is not null
       on conflict (user_id, namespace_id)
       do update set access_level = excluded.access_level, expires_at = excluded.expires_at, updated_at = now()
+       where m.access_level < excluded.access_level or m.expires_at <= today()
     ), in_projects as (
       insert into members as m (user_id, project_id, access_level, expires_at, created_by_id)
       select user_id, project_id, access_level, expires_at, requested_by_id from waiting where project_id is not null
       on conflict (user_id, project_id) where project_id is not null
       do update set access_level = excluded.access_level, expires_at = excluded.expires_at, updated_at = now()
+       where m.access_level < excluded.access_level or m.expires_at <= today()
     )
     select id from waiting`,
 )

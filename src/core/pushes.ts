@@ -4,6 +4,7 @@ import { pointHead } from '../git/refs/head.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
+import { askToHear } from './commit_references.ts'
 import { followBranches } from './merge_request_moves.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
@@ -79,6 +80,8 @@ async function refsMoved(
   })
   const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
   if (branches.length > 0) await followBranches(tools, project, branches)
+  const { actor } = tools
+  if (actor) await askToHear(tools, { project_id: project.id, user_id: actor.id }, moves)
   if (tools.git.isDue(repositoryPath(project.id))) {
     const payload = { project_id: project.id }
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)

@@ -1,6 +1,6 @@
 import { milestoneTitle } from './issue_rows.ts'
 import { findLabels } from './labelling.ts'
-import { assigneesNow, findMilestoneNamed, findUsers } from './quick_action_rows.ts'
+import { assigneesNow, findIterationNamed, findMilestoneNamed, findUsers } from './quick_action_rows.ts'
 import type { Run, Told } from './quick_action_run.ts'
 import { namesIn, titlesIn } from './quick_action_text.ts'
 
@@ -61,6 +61,29 @@ export async function removeMilestone(run: Run): Promise<Told> {
   run.change.milestone_id = null
   run.changes['milestone_id'] = null
   return `Removed %"${await milestoneTitle(run.db, milestone_id)}" milestone.`
+}
+
+export async function setIteration(run: Run, argument: string): Promise<Told> {
+  const [, quoted, plain] = /^\*iteration:(?:"([^"]{1,255})"|(\S{1,255}))$/.exec(argument) ?? []
+  const name = quoted ?? plain
+  if (name === undefined) return undefined
+  const isId = quoted === undefined && /^\d{1,15}$/.test(name)
+  const id = await findIterationNamed(
+    run.db,
+    run.project.traversal_ids,
+    isId ? { id: Number(name) } : { title: name },
+  )
+  if (id === undefined) return undefined
+  run.change.iteration_id = id
+  run.changes['iteration_id'] = id
+  return `Set the iteration to *iteration:${id}.`
+}
+export function removeIteration(run: Run): Told {
+  const now = run.change.iteration_id ?? ('iteration_id' in run.row ? run.row.iteration_id : null)
+  if (now === null) return undefined
+  run.change.iteration_id = null
+  run.changes['iteration_id'] = null
+  return `Removed *iteration:${now} iteration.`
 }
 
 const people = (found: readonly { readonly username: string }[]): string =>

@@ -38,6 +38,19 @@ export const findMilestoneNamed = (
 ): Promise<{ id: number; title: string } | undefined> =>
   db.one(milestone, { title, project_id: project.id, line: project.traversal_ids })
 
+const iteration = statement(
+  (p: Slots<{ id: number | null; title: string | null; line: readonly number[] }>) => sql<{ id: number }>`
+    select id from iterations
+     where group_id = any(${p.line}::bigint[]) and (id = ${p.id}::bigint or title = ${p.title})
+     order by due_date < today(), start_date, id limit 1`,
+)
+/** The iteration of a group above by its id or its title, the one that is now or next where several bear it. */
+export const findIterationNamed = async (
+  db: Db,
+  line: readonly number[],
+  { id = null, title = null }: { readonly id?: number | null; readonly title?: string | null },
+): Promise<number | undefined> => (await db.one(iteration, { id, title, line }))?.id
+
 const assignees = statements<{ kind: Commanded }, { id: number }, { id: number; username: string }>(
   (p, { kind }) => {
     const [table, column] = ASSIGNEES[kind]

@@ -47,6 +47,19 @@ export async function recordMilestone(
   await db.run(milestone, { ...deed, milestone_id, action: to === null ? 'remove' : 'add' })
 }
 
+const iteration = statement(
+  (p: Slots<Deed & { iteration_id: number; action: 'add' | 'remove' }>) => sql`
+    insert into resource_iteration_events (issue_id, user_id, iteration_id, action)
+    values (${p.noteable_id}, ${p.user_id}, ${p.iteration_id}, ${p.action})`,
+)
+/** The same for the iteration of an issue. */
+export async function recordIteration(db: Db, deed: Deed, { from, to }: Move): Promise<void> {
+  const iteration_id = to ?? from
+  if (iteration_id === null || from === to) return
+  const { noteable_id, user_id } = deed
+  await db.run(iteration, { noteable_id, user_id, iteration_id, action: to === null ? 'remove' : 'add' })
+}
+
 const weight = statement(
   (p: Slots<Deed & { weight: number | null }>) => sql`
     insert into resource_weight_events (issue_id, user_id, weight)

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from './roles.ts'
+import { seesIssue } from './noteables.ts'
+import { ROLES, belongsBelow, heldBy, homeOf, roleInNamespace, roleInProject } from './roles.ts'
 import type { Visibility } from '../db/schema.ts'
 
 // What a caller may see, as parts of statements that name a project `p` and a namespace `n`.
@@ -22,6 +23,22 @@ const issuesLevel = sql`coalesce(p.settings->>'issues_access_level',
 export const hasIssues = sql`(
   case ${issuesLevel} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end)`
 
+/** An issue's id, where the viewer sees the issue; null for any other. For statements that read issues for other reasons. */
+export const issueIfSeen = (
+  id: RawBuilder<unknown>,
+  viewer: RawBuilder<number | null>,
+): RawBuilder<number | null> => {
+  const visible = sql`(p.visibility = 'public' or v.id is not null and p.visibility = 'internal' and not v.external
+                       or ${role} >= ${sql.lit(ROLES.guest)})`
+  return sql`(
+    with mine as (select * from ${heldBy(viewer)} g)
+    select i.id
+      from issues i join projects p on p.id = i.project_id, ${homeOf} n,
+           (select) one left join users v on v.id = ${viewer}
+     where i.id = ${id} and (v.admin and ${issuesLevel} <> 'disabled'
+            or ${visible} and ${hasIssues} and ${seesIssue(viewer, role)}))`
+}
+
 /** As the gate of a group has it: by visibility, by a role, or by belonging to something inside. */
 export const seesGroup = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
   everything
@@ -29,3 +46,14 @@ export const seesGroup = (p: CallerSlots, everything: boolean): RawBuilder<unkno
     : sql`(n.visibility = any(${p.open_to})
            or coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)} >= ${sql.lit(ROLES.minimal_access)},
                        ${belongsBelow(sql`mine`, sql`n.id`)}))`
+
+/** Whether what is in the group `n` is seen: as `seesGroup`, but Minimal Access shows nothing of that. */
+export const seesInside = (p: CallerSlots, everything: boolean): RawBuilder<unknown> => {
+  const held = roleInNamespace(sql`mine`, sql`n.traversal_ids`)
+  const minimal = sql.lit(ROLES.minimal_access)
+  return everything
+    ? sql`true`
+    : sql`(n.visibility = any(${p.open_to})
+           or ${held} >= ${sql.lit(ROLES.guest)}
+           or coalesce(${held}, ${minimal}) = ${minimal} and ${belongsBelow(sql`mine`, sql`n.id`)})`
+}

@@ -13,23 +13,27 @@ export interface SystemNote {
   readonly body: string
   /** Another project that the sentence names: whoever does not see that does not read it. */
   readonly mentions_project_id?: number
+  /** Whether it tells of that project's code: whoever does not read that does not read it either. */
+  readonly mentions_code?: true
 }
 
 const insert = statement(
   (
-    p: Slots<Required<Omit<SystemNote, 'mentions_project_id'>> & { key: string; mentions: number | null }>,
+    p: Slots<
+      Omit<SystemNote, `mentions_${string}`> & { key: string; mentions: number | null; code: boolean }
+    >,
   ) => sql`
     with thread as (
-      insert into discussions (key, noteable_id, individual_note, mentions_project_id)
-      values (${p.key}, ${p.noteable_id}, true, ${p.mentions})
+      insert into discussions (key, noteable_id, individual_note, mentions_project_id, mentions_code)
+      values (${p.key}, ${p.noteable_id}, true, ${p.mentions}, ${p.code})
       returning id
     )
-    insert into notes (discussion_id, noteable_id, author_id, body, system_action, mentions_project_id)
-    select id, ${p.noteable_id}, ${p.author_id}, ${p.body}, ${p.action}, ${p.mentions} from thread`,
+    insert into notes (discussion_id, noteable_id, author_id, body, system_action, mentions_project_id, mentions_code)
+    select id, ${p.noteable_id}, ${p.author_id}, ${p.body}, ${p.action}, ${p.mentions}, ${p.code} from thread`,
 )
 
 /** Writes it down. Call inside the transaction of the deed. */
-export async function writeSystemNote(db: Db, { mentions_project_id, ...note }: SystemNote): Promise<void> {
-  const key = randomBytes(20).toString('hex')
-  await db.run(insert, { ...note, mentions: mentions_project_id ?? null, key })
+export async function writeSystemNote(db: Db, note: SystemNote): Promise<void> {
+  const { mentions_project_id: mentions = null, mentions_code: code = false, ...said } = note
+  await db.run(insert, { ...said, mentions, code, key: randomBytes(20).toString('hex') })
 }

@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { Client } from './client.ts'
 import { sql } from 'kysely'
 import { statement, type Slots } from './statement.ts'
+import { PACKAGE_ROOT } from '../package_root.ts'
 
-const folder = new URL('../../src/db/migrations/', import.meta.url)
+const folder = new URL('src/db/migrations/', PACKAGE_ROOT)
 const LOCK = 7_163_019
 
 const applied = statement(

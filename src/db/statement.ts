@@ -120,7 +120,7 @@ export const paged = <Row>(
   select page.*, total.total_count from total left join page on true order by page.position`
 
 export interface Listed<Row> {
-  readonly items: Row[]
+  readonly items: readonly Row[]
   /** Undefined past 10,000 records. */
   readonly total: number | undefined
 }

@@ -123,7 +123,7 @@ void test('all pages together are the whole history, in either order of asking a
   const main = await repository.resolve('main')
   assert.ok(main)
   const expected = gitLines(directory, ['rev-list', main])
-  const page = (number: number): Promise<string[]> =>
+  const page = (number: number): Promise<readonly string[]> =>
     repository.log({ from: [main], skip: number * 20, limit: 20 })
   const numbers = Array.from({ length: Math.ceil(expected.length / 20) + 1 }, (_, index) => index)
   git.forget('a/history.git')
@@ -148,7 +148,7 @@ void test('a list of all refs follows a ref that moved', async () => {
 void test('since and until are inclusive to the second, and beyond time there is nothing', async () => {
   const main = (await repository.resolve('main')) ?? ''
   const seconds = (await repository.commit(main))?.committer.date.seconds ?? 0
-  const list = (window: Pick<LogQuery, 'since' | 'until'>): Promise<string[]> =>
+  const list = (window: Pick<LogQuery, 'since' | 'until'>): Promise<readonly string[]> =>
     repository.log({ from: [main], skip: 0, limit: 1, ...window })
   assert.deepEqual(await list({ since: seconds }), [main])
   assert.equal((await list({ since: seconds, until: seconds })).includes(main), true)

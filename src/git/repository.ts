@@ -54,7 +54,7 @@ export interface Repository extends Reach, Writes {
   /** The SHA-256 of a file's bytes, in hexadecimal. */
   digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
-  log(query: LogQuery): Promise<string[]>
+  log(query: LogQuery): Promise<readonly string[]>
 }
 
 /** What all repositories of a room share. */
@@ -128,10 +128,8 @@ async function resolve(room: Room, gitDirectory: string, rev: string): Promise<s
   // As in git, a full hash is never a name, and a name goes before an abbreviation.
   if (isSha(hash)) return room.commits.has(keyOf(gitDirectory, hash)) ? hash : peel(room, gitDirectory, hash)
   const read = (ref: string): Promise<string | undefined> => room.writing.refs.read(gitDirectory, ref)
-  const refs = refCandidates(rev)
-  const found = await Promise.all(refs.map(read))
-  for (const [index, ref] of refs.entries()) {
-    const id = found[index]
+  for (const ref of refCandidates(rev)) {
+    const id = await read(ref)
     if (id === undefined) continue
     // Branches hold commits, as git sees to it; a tag may hold anything.
     const sha = ref.startsWith('refs/tags/') ? await peel(room, gitDirectory, id) : id

@@ -23,17 +23,15 @@ export type AnswerCheck = typeof Compile
 export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | undefined): Send {
   const paged = pageOptionsOf(op.returns) !== undefined
   const success = successOf(op)
-  const writers = new Map<number, (body: unknown) => string>()
+  const writers = new Map<number, (body: unknown) => Written>()
   const schemaOf = (status: number): TSchema | null | undefined =>
     status === success ? op.returns : op.also?.[status]
-  const writerOf = (status: number): ((body: unknown) => string) => {
+  const writerOf = (status: number): ((body: unknown) => Written) => {
     const known = writers.get(status)
     if (known) return known
     const schema = schemaOf(status)
     if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
-    const made = pageOptionsOf(schema)
-      ? listWriter(op.name, schema, checkAnswers)
-      : writer(op.name, schema, checkAnswers)
+    const made = onceWhereFrozen(writer(op.name, schema, checkAnswers))
     writers.set(status, made)
     return made
   }
@@ -86,35 +84,44 @@ export function writer(
   }
 }
 
-/** The writer of a list, item by item: an item that is frozen is written once for as long as it lives. */
-function listWriter(
-  name: string,
-  schema: TSchema,
-  checkAnswers: AnswerCheck | undefined,
-): (body: unknown) => string {
-  const write = writer(name, (schema as TSchema & { items: TSchema }).items, checkAnswers)
-  const texts = new WeakMap<object, string>()
-  const writeItem = (item: unknown): string => {
-    if (typeof item !== 'object' || item === null || !Object.isFrozen(item)) return write(item)
-    const known = texts.get(item)
-    if (known !== undefined) return known
-    const text = write(item)
-    texts.set(item, text)
-    return text
+/** An answer as it is sent, in bytes: to text the framework would add a charset, and clients compare to the letter. */
+class Written {
+  readonly bytes: Buffer
+  #tag: string | undefined
+
+  constructor(text: string) {
+    this.bytes = Buffer.from(text)
   }
-  return (items) => `[${(items as readonly unknown[]).map(writeItem).join(',')}]`
+
+  get tag(): string {
+    return (this.#tag ??= tagOf(this.bytes))
+  }
 }
 
-/** Sends JSON text; a GET that the caller already has, by its `If-None-Match`, is 304. */
-function sendJson(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {
-  // Bytes, not text: to text the framework would add a charset, and clients compare the content type to the letter.
-  const bytes = Buffer.from(text)
+/** What is frozen is written once for as long as it lives. */
+function onceWhereFrozen(write: (body: unknown) => string): (body: unknown) => Written {
+  const known = new WeakMap<object, Written>()
+  return (body) => {
+    if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return new Written(write(body))
+    const made = known.get(body) ?? new Written(write(body))
+    known.set(body, made)
+    return made
+  }
+}
+
+/** Sends JSON; a GET that the caller already has, by its `If-None-Match`, is 304. */
+function sendJson(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  written: Written,
+): FastifyReply {
   reply.header('content-type', 'application/json')
   if (status === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const tag = tagOf(bytes)
-    reply.header('etag', `W/"${tag}"`)
+    reply.header('etag', `W/"${written.tag}"`)
     const seen = request.headers['if-none-match']
-    if (seen !== undefined && names(seen, tag)) return reply.code(304).removeHeader('content-type').send()
+    if (seen !== undefined && names(seen, written.tag))
+      return reply.code(304).removeHeader('content-type').send()
   }
-  return reply.code(status).send(bytes)
+  return reply.code(status).send(written.bytes)
 }

@@ -87,6 +87,7 @@ function describe(op: NamedOperation): Json {
     operationId: op.name,
     tags: [op.area],
     summary: op.summary,
+    ...(op.deprecated && { deprecated: true }),
     description: `Passes: ${gates.map((gate) => gate.says).join('; ')}.`,
     parameters: [...pathParameters(op), ...query],
     ...(body && { requestBody: body }),
@@ -108,8 +109,8 @@ function pathParameters(op: NamedOperation): Json[] {
 }
 
 const described = (schema: TSchema): Json => {
-  const { description, ...rest } = schema as { description?: string } & Json
-  return { ...(description && { description }), schema: rest }
+  const { description, deprecated, ...rest } = schema as { description?: string; deprecated?: true } & Json
+  return { ...(description && { description }), ...(deprecated && { deprecated }), schema: rest }
 }
 
 /** Every parameter may come by the query; those of a write may come by the body too, and usually do. */

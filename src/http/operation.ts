@@ -29,7 +29,7 @@ export interface PageRequest {
 
 /** A page found by position after a cursor: no totals, `next` is the next page's cursor, or the parameters that lead there. */
 export interface Keyset<Item> {
-  readonly items: Item[]
+  readonly items: readonly Item[]
   readonly next: string | Readonly<Record<string, string>> | undefined
 }
 
@@ -117,6 +117,8 @@ export interface Operation<
   readonly summary: string
   /** Set where the specification leaves the path open and the published interface has it. */
   readonly published?: true
+  /** Set where another operation is to be called instead. */
+  readonly deprecated?: true
   /** Bytes of a body, where they are more than usual: who sends so many is signed in, and past `first`, before they are read. */
   readonly takes?: number
   /**
@@ -146,6 +148,7 @@ export interface AnyOperation {
   readonly path: string
   readonly summary: string
   readonly published?: true
+  readonly deprecated?: true
   readonly takes?: number
   readonly moves?: 'refs'
   readonly scopes?: readonly string[]

@@ -190,8 +190,23 @@ table('a list of texts', t.Array(t.String()), [
   ['a,b', INVALID],
   [['a', {}], INVALID],
 ])
+table('a number or null', nullable(t.Integer()), [
+  [null, null],
+  ['', null],
+  ['1', 1],
+  ['null', INVALID],
+])
+
+table('a day or null', nullable(date()), [
+  [null, null],
+  ['', null],
+  ['2030-01-31', '2030-01-31'],
+  ['null', INVALID],
+])
+
 table('a text or null', nullable(t.String()), [
   [null, null],
+  ['', ''],
   ['', ''],
   ['null', 'null'],
 ])

@@ -113,10 +113,12 @@ function reader(schema: ParamSchema): Read {
   const type = types.find((each) => each !== 'null')
   const read = byType(schema, type)
   const keepsNull = types.includes('null')
+  // A form has no null: where a value can be taken away, and no text is empty, an empty text takes it away.
+  const emptied = keepsNull && (type !== 'string' || (schema.format !== undefined && !schema.enum))
   const list = type === 'array'
   return (given, name, faults) => {
     const value = given instanceof Repeated && !list ? given.at(-1) : given
-    if (value === null) return keepsNull ? null : undefined
+    if (value === null || (emptied && value === '')) return keepsNull ? null : undefined
     return read(value, name, faults)
   }
 }

@@ -114,6 +114,8 @@ function nothingThere({ url, method }: FastifyRequest, allowed?: Allowed): Probl
 
 function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
+    // One that says nothing is as good as none.
+    if (request.raw.headers['content-type']?.trim() === '') delete request.raw.headers['content-type']
     reply.headers(standingHeaders(request))
   })
 }

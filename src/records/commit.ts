@@ -2,6 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import type { Commit as GitCommit, GitDate } from '../git/objects/commit.ts'
 import type { Stats } from '../git/processes/diff_tree.ts'
 import { parseTrailers } from '../git/objects/trailers.ts'
+import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import { Pipeline } from './pipeline.ts'
 
@@ -29,8 +30,6 @@ const record = {
 
 /** A commit as an item of a list, or inside another record. */
 export const Commit = t.Object(record)
-
-/** A pipeline, as briefly as it is told beside its commit. */
 
 /** A commit by itself. */
 export const CommitDetail = t.Object({
@@ -103,22 +102,29 @@ export function presentCommit(
 
 interface Kept {
   readonly address: string
-  readonly item: Static<typeof Commit>
+  readonly items: readonly Static<typeof Commit>[]
 }
-const kept = new WeakMap<GitCommit, Kept>()
+const kept = new WeakMap<readonly string[], Kept>()
 
-/** The same as an item of a list, frozen: it is made once while commit and project stay, and written once too. */
-export function presentListed(
-  commit: GitCommit,
+/**
+ * What the world sees of a page of history, which never changes: made once, and frozen, for as long as the array of
+ * hashes lives and the project keeps its address.
+ */
+export async function presentPage(
+  shas: readonly string[],
+  repository: Pick<Repository, 'commit'>,
   project: { readonly full_path: string },
   instance: Pick<Instance, 'config'>,
-): Static<typeof Commit> {
+): Promise<readonly Static<typeof Commit>[]> {
   const address = `${instance.config.url}/${project.full_path}`
-  const known = kept.get(commit)
-  if (known?.address === address) return known.item
-  const item = Object.freeze(presentCommit(commit, project, instance))
-  kept.set(commit, { address, item })
-  return item
+  const known = kept.get(shas)
+  if (known?.address === address) return known.items
+  const commits = (await Promise.all(shas.map((sha) => repository.commit(sha)))).filter(
+    (one) => one !== undefined,
+  )
+  const items = Object.freeze(commits.map((one) => presentCommit(one, project, instance)))
+  if (items.length === shas.length) kept.set(shas, { address, items })
+  return items
 }
 
 /** The first line that says something. */

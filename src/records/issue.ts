@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
+import { issueIfSeen } from '../core/sight.ts'
 import { date, nullable, timestamp } from '../http/schema.ts'
 import type { Issue as IssueColumns } from '../db/schema_planning.ts'
 import type { Instance } from '../instance.ts'
@@ -103,6 +104,8 @@ export type IssueShown = IssueColumns & {
   readonly milestone: MilestoneShown | null
   readonly iteration: IterationShown | null
   readonly epic: EpicShown | null
+  /** What it moved to, where the viewer sees that. */
+  readonly moved_to: number | null
   readonly subscribed?: boolean
 }
 
@@ -116,11 +119,12 @@ const isSubscribed = (userId: RawBuilder<unknown>): RawBuilder<boolean> => sql`c
 
 /**
  * The issues whose ids `chosen` selects as `id`, in its order, with all that is shown of them: one part of a statement,
- * which looks at nothing but those rows. `subscriber` adds whether that user hears of them.
+ * which looks at nothing but those rows, and at what they moved to. `single` adds whether the viewer hears of them.
  */
 export const shownIssues = (
   chosen: RawBuilder<unknown>,
-  subscriber?: RawBuilder<unknown>,
+  viewer: RawBuilder<number | null>,
+  { single = false }: { readonly single?: boolean } = {},
 ): RawBuilder<IssueShown> => sql`
   select i.*, p.full_path as project_path,
          ${authorJson(sql`i.author_id`)} as author,
@@ -132,10 +136,12 @@ export const shownIssues = (
          (select json_build_object('id', e.id, 'iid', e.iid, 'title', e.title, 'group_id', e.group_id,
                                    'due_date', e.due_date, 'full_path', eg.full_path)
             from epics e join namespaces eg on eg.id = e.group_id
-           where e.id = i.epic_id and not e.confidential) as epic
-         ${subscriber ? sql`, ${isSubscribed(subscriber)} as subscribed` : sql``}
+           where e.id = i.epic_id and not e.confidential) as epic,
+         ${issueIfSeen(sql`way.moved_to_id`, viewer)} as moved_to
+         ${single ? sql`, ${isSubscribed(viewer)} as subscribed` : sql``}
     from (select c.id, row_number() over () as place from (${chosen}) c) chosen
     join issues i on i.id = chosen.id
+    cross join lateral (select i.moved_to_id) way
     join projects p on p.id = i.project_id
    order by chosen.place`
 
@@ -242,7 +248,7 @@ export function presentIssue(row: IssueShown, around: Around): Static<typeof Iss
     references: referencesOf('#', row.iid, row.project_path, around.group),
     severity: 'UNKNOWN',
     ...(row.subscribed !== undefined && { subscribed: row.subscribed }),
-    moved_to_id: row.moved_to_id,
+    moved_to_id: row.moved_to,
     imported: false,
     imported_from: 'none',
     service_desk_reply_to: null,

@@ -49,7 +49,7 @@ export const Note = t.Object({
   resolved_by: t.Optional(nullable(UserBasic)),
   resolved_at: t.Optional(nullable(timestamp())),
   suggestions: t.Optional(t.Array(t.Unsafe<never>({ type: 'object' }))),
-  confidential: t.Boolean({ description: 'The older name of `internal`' }),
+  confidential: t.Boolean({ deprecated: true, description: 'The older name of `internal`' }),
   internal: t.Boolean(),
   imported: t.Boolean(),
   imported_from: t.String(),

@@ -14,7 +14,7 @@ export const identityFields = {
   path_with_namespace: t.String(),
   created_at: timestamp(),
   default_branch: nullable(t.String()),
-  tag_list: t.Array(t.String()),
+  tag_list: t.Array(t.String(), { deprecated: true, description: 'Deprecated: topics' }),
   topics: t.Array(t.String()),
   ssh_url_to_repo: t.String(),
   http_url_to_repo: t.String(),

@@ -85,7 +85,7 @@ export const settingParams = {
     name === 'issue_branch_template' || name === 'ci_config_path' ? short : template,
   ),
   ...each(NUMBER_NAMES, () => t.Optional(t.Integer({ minimum: 0, maximum: 2_592_000 }))),
-  emails_disabled: t.Optional(t.Boolean({ description: 'Deprecated: emails_enabled' })),
+  emails_disabled: t.Optional(t.Boolean({ deprecated: true, description: 'Deprecated: emails_enabled' })),
 }
 
 /** What the parameters set: entries of the settings, and the one level that is a column. */

@@ -67,3 +67,40 @@ for (const [what, goes] of [
       assert.ok(!text.includes('whispered') && !text.includes(secret.path), `${rest}: ${text}`)
     }
   })
+
+test('epics of a group that leaves keep their labels as its own, and no parent that stays behind', async () => {
+  const { make, call, get } = at()
+  const secret = await make.group()
+  const inner = await make.group({ parent: secret })
+  const deep = await make.group({ parent: inner })
+  const elsewhere = await make.group()
+  const owner = await make.memberOf('owner', { group: secret })
+  await make.member(owner, 'owner', { group: elsewhere })
+  const outsider = await make.memberOf('planner', { group: elsewhere })
+  const post = async (path: string, body: object): Promise<{ id: number; iid: number }> => {
+    const answer = await call('POST', path, { as: owner, body })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body as { id: number; iid: number }
+  }
+  for (const name of ['old label', 'everywhere'])
+    await post(`/groups/${secret.id}/labels`, { name, color: '#111111' })
+  const known = await post(`/groups/${elsewhere.id}/labels`, { name: 'everywhere', color: '#222222' })
+  const parent = await post(`/groups/${secret.id}/epics`, { title: 'stays' })
+  const epic = await post(`/groups/${deep.id}/epics`, { title: 'goes', labels: 'old label,everywhere' })
+  const child = await post(`/groups/${deep.id}/epics`, { title: 'goes too' })
+  await make.sql(`update epics set parent_id = ${parent.id} where id = ${epic.id};
+    update epics set parent_id = ${epic.id} where id = ${child.id}`)
+  const moved = await call('POST', `/groups/${inner.id}/transfer`, {
+    as: owner,
+    body: { group_id: elsewhere.id },
+  })
+  assert.equal(moved.status, 201, moved.text)
+  await make.sql(`update labels set title = 'whispered ' || id where group_id = ${secret.id}`)
+  const shown = await get(`/groups/${deep.id}/epics?with_labels_details=true&sort=asc`, outsider)
+  const [first, second] = shown.body as { parent_id: number | null; labels: { id: number; name: string }[] }[]
+  assert.deepEqual([first?.parent_id, second?.parent_id], [null, epic.id])
+  assert.deepEqual(first?.labels.map(({ name }) => name).toSorted(), ['everywhere', 'old label'])
+  assert.equal(first?.labels.find(({ name }) => name === 'everywhere')?.id, known.id)
+  const events = await get(`/groups/${deep.id}/epics/${epic.id}/resource_label_events`, outsider)
+  assert.ok(!events.text.includes('whispered'), events.text)
+})

@@ -147,6 +147,17 @@ suite('bodies that are not what they say', () => {
     await refusedWhole(part, 400, broken, 'multipart/form-data')
   })
 
+  test('an empty media type is as good as none', async () => {
+    for (const headers of [{ 'content-type': '' }, { 'content-type': ' ' }, {}])
+      for (const [method, path] of [
+        ['POST', '/personal_access_tokens/self/rotate'],
+        ['GET', '/user'],
+      ] as const) {
+        const as = await world().make.user()
+        assert.equal((await world().call(method, path, { as, headers })).status, 200, path)
+      }
+  })
+
   // JSON.parse makes `__proto__` an own key, a form parser's `a[__proto__][x]` may make it the real one.
   test('GEN-10: names of Object.prototype are names like others', async () => {
     const bodies: [string, string][] = [

@@ -13,8 +13,8 @@ export const badges: Calls = {
   createBadge                404 404 404 403 403 403 403 201 201 201 401
   updateBadge                404 404 404 403 403 403 403 200 200 200 401
   deleteBadge                404 404 404 403 403 403 403 204 204 204 401
-  listGroupBadges            404 404 200 200 200 200 200 200 200 200 404
-  getGroupBadge              404 404 200 200 200 200 200 200 200 200 404
+  listGroupBadges            404 404 403 200 200 200 200 200 200 200 404
+  getGroupBadge              404 404 403 200 200 200 200 200 200 200 404
   renderGroupBadge           404 404 403 403 403 403 403 403 200 200 401
   createGroupBadge           404 404 403 403 403 403 403 403 201 201 401
   updateGroupBadge           404 404 403 403 403 403 403 403 200 200 401

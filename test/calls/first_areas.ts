@@ -14,15 +14,15 @@ export const firstAreas: Calls = {
   deleteProjectAlias         403 403 403 403 403 403 403 403 403 204 401
   getPlanLimits              403 403 403 403 403 403 403 403 403 200 401
   updatePlanLimits           403 403 403 403 403 403 403 403 403 200 401
-  listGroupLabels            404 404 200 200 200 200 200 200 200 200 401
-  getGroupLabel              404 404 200 200 200 200 200 200 200 200 401
+  listGroupLabels            404 404 403 200 200 200 200 200 200 200 401
+  getGroupLabel              404 404 403 200 200 200 200 200 200 200 401
   createGroupLabel           404 404 403 403 403 201 201 201 201 201 401
   updateGroupLabel           404 404 403 403 403 200 200 200 200 200 401
   updateGroupLabelByName     404 404 403 403 403 200 200 200 200 200 401
   deleteGroupLabel           404 404 403 403 403 204 204 204 204 204 401
   deleteGroupLabelByName     404 404 403 403 403 204 204 204 204 204 401
-  subscribeToGroupLabel      404 404 201 201 201 201 201 201 201 201 401
-  unsubscribeFromGroupLabel  404 404 201 201 201 201 201 201 201 201 401
+  subscribeToGroupLabel      404 404 403 201 201 201 201 201 201 201 401
+  unsubscribeFromGroupLabel  404 404 403 201 201 201 201 201 201 201 401
   listGroups                 200 200 200 200 200 200 200 200 200 200 200
   getGroup                   404 404 200 200 200 200 200 200 200 200 404
   listGroupProjects          404 404 200 200 200 200 200 200 200 200 404

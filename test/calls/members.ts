@@ -5,10 +5,10 @@ import { somebody } from './people.ts'
 export const members: Calls = {
   inPrivate: `
                          none   0   5  10  15  20  30  40  50 adm nobody
-  listGroupMembers       404 404 200 200 200 200 200 200 200 200 401
-  listAllGroupMembers    404 404 200 200 200 200 200 200 200 200 401
-  getGroupMember         404 404 200 200 200 200 200 200 200 200 401
-  getAnyGroupMember      404 404 200 200 200 200 200 200 200 200 401
+  listGroupMembers       404 404 403 200 200 200 200 200 200 200 401
+  listAllGroupMembers    404 404 403 200 200 200 200 200 200 200 401
+  getGroupMember         404 404 403 200 200 200 200 200 200 200 401
+  getAnyGroupMember      404 404 403 200 200 200 200 200 200 200 401
   addGroupMember         404 404 403 403 403 403 403 403 201 201 401
   updateGroupMember      404 404 403 403 403 403 403 403 200 200 401
   removeGroupMember      404 404 403 403 403 403 403 403 204 204 401

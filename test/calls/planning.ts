@@ -13,20 +13,20 @@ export const planning: Calls = {
   updateMilestone            404 404 404 403 200 200 200 200 200 200 401
   deleteMilestone            404 404 404 403 204 204 204 204 204 204 401
   promoteMilestone           404 404 404 403 200 200 200 200 200 200 401
-  listGroupMilestones        404 404 200 200 200 200 200 200 200 200 401
-  getGroupMilestone          404 404 200 200 200 200 200 200 200 200 401
+  listGroupMilestones        404 404 403 200 200 200 200 200 200 200 401
+  getGroupMilestone          404 404 403 200 200 200 200 200 200 200 401
   createGroupMilestone       404 404 403 403 201 201 201 201 201 201 401
   updateGroupMilestone       404 404 403 403 200 200 200 200 200 200 401
   deleteGroupMilestone       404 404 403 403 204 204 204 204 204 204 401
   listMilestoneIssues              404 404 404 200 200 200 200 200 200 200 401
   listMilestoneMergeRequests       404 404 404 200 200 200 200 200 200 200 401
   listBurndownEvents               404 404 404 200 200 200 200 200 200 200 401
-  listGroupMilestoneIssues         404 404 200 200 200 200 200 200 200 200 401
-  listGroupMilestoneMergeRequests  404 404 200 200 200 200 200 200 200 200 401
-  listGroupBurndownEvents          404 404 200 200 200 200 200 200 200 200 401
+  listGroupMilestoneIssues         404 404 403 200 200 200 200 200 200 200 401
+  listGroupMilestoneMergeRequests  404 404 403 200 200 200 200 200 200 200 401
+  listGroupBurndownEvents          404 404 403 200 200 200 200 200 200 200 401
   listIterations             404 404 404 200 200 200 200 200 200 200 404
   listIterationsMisspelt     404 404 404 200 200 200 200 200 200 200 404
-  listGroupIterations        404 404 200 200 200 200 200 200 200 200 404
+  listGroupIterations        404 404 403 200 200 200 200 200 200 200 404
   listEpics                        404 404 200 200 200 200 200 200 200 200 404
   getEpic                          404 404 404 200 200 200 200 200 200 200 404
   createEpic                       404 404 403 403 201 201 201 201 201 201 401

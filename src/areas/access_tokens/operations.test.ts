@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Namespace, Project } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
-import { sharedWorld } from '../../../test/support/stand.ts'
+import { contents, sharedWorld } from '../../../test/support/stand.ts'
 
 let [owner, maintainer]: Someone[] = []
 let harbour: Namespace
@@ -132,6 +132,29 @@ test('a maintainer does not get hold of an owner’s rights by turning a token',
   assert.equal((await world().get('/user', bearing(made.token))).status, 200)
 })
 
+test('a token is not made to be over, of whatever kind it is, and nothing is made beside it', async () => {
+  const admin = await world().make.admin()
+  const user = await world().make.user()
+  const old = (await call('POST', ofProject(), { name: 'old', scopes: ['api'] }, owner)).body as Made
+  const before = await contents(world())
+  const token = { name: 'late', scopes: ['api'] }
+  for (const [path, body, as] of [
+    [ofProject(), token, owner],
+    [ofGroup(), token, owner],
+    [`${ofProject()}/${old.id}/rotate`, {}, owner],
+    [`/users/${user.id}/personal_access_tokens`, token, admin],
+    [`/users/${user.id}/impersonation_tokens`, token, admin],
+    ['/user/personal_access_tokens', { name: 'late', scopes: ['k8s_proxy'] }, user],
+    ['/personal_access_tokens/self/rotate', {}, user],
+  ] as const)
+    assert.deepEqual(
+      told(await call('POST', path, { ...body, expires_at: '2020-01-01' }, as)),
+      [400, { message: { expires_at: ['must be a date in the future'] } }],
+      path,
+    )
+  assert.equal(await contents(world()), before)
+})
+
 test('with its project a token ends', async () => {
   const project = await world().make.project({ group: harbour })
   const path = `/projects/${project.id}/access_tokens`
@@ -139,4 +162,6 @@ test('with its project a token ends', async () => {
   assert.equal((await world().get('/user', bearing(made.token))).status, 200)
   await world().make.sql(`delete from projects where id = ${project.id}`)
   assert.equal((await world().get('/user', bearing(made.token))).status, 401)
+  const bot = await rowsOf(world(), `select state from users where id = ${made.user_id}`)
+  assert.deepEqual(bot, [{ state: 'blocked' }])
 })

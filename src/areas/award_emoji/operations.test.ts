@@ -118,6 +118,9 @@ test('nobody reacts twice with one emoji, with none, or without a name', async (
     [{ name: ':tada:' }, 404, { message: '404 Award Emoji Name is not a valid emoji name Not Found' }],
     [{ name: '' }, 404, { message: '404 Award Emoji Name is not a valid emoji name Not Found' }],
     [{}, 400, { error: 'name is missing' }],
+    [{ name: null }, 400, { error: 'name is missing' }],
+    [{ name: ['tada'] }, 400, { error: 'name is invalid' }],
+    [{ name: 'THUMBSUP' }, 404, { message: '404 Award Emoji Name is not a valid emoji name Not Found' }],
     [
       { name: 'x'.repeat(900_000) },
       404,
@@ -131,6 +134,17 @@ test('nobody reacts twice with one emoji, with none, or without a name', async (
   const nobody = await world().call('POST', `${path}/award_emoji`, { body: { name: 'tada' } })
   assert.deepEqual([nobody.status, nobody.body], [404, NONE])
   assert.equal(await contents(world()), before)
+  for (const [id, status, refusal] of [
+    ['0', 404, NONE],
+    ['-1', 404, NONE],
+    ['tada', 400, { error: 'award_id is invalid' }],
+    ['99999999999999999999', 400, { error: 'award_id is invalid' }],
+  ] as const) {
+    const answer = await world().get(`${path}/award_emoji/${id}`)
+    assert.deepEqual([answer.status, answer.body], [status, refusal])
+  }
+  const inQuery = await world().call('POST', `${path}/award_emoji?name=100`, { as: author })
+  assert.deepEqual([inQuery.status, (inQuery.body as Reaction).name], [201, '100'])
 })
 
 test('of fifty who add the same emoji at once one is heard, and the others hear why not', async () => {

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { anyone, group, groupOwner, signedIn, unmodified } from '../../access/gates.ts'
+import { group, groupOwner, insideGroup, signedIn, unmodified } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -23,7 +23,7 @@ export const listGroupBadges = operation({
   summary: 'List the badges of a group, as they come out in its first project',
   published: true,
   params: listParams,
-  gates: [group, anyone],
+  gates: [group, insideGroup],
   handle: async (ctx) => {
     const { db, group, params, page } = ctx
     const found = await badges.list(db, badges.ofGroup(group), {
@@ -58,7 +58,7 @@ export const getGroupBadge = operation({
   path: '/groups/:id/badges/:badge_id',
   summary: 'Get a badge of a group',
   published: true,
-  gates: [group, anyone, badge],
+  gates: [group, insideGroup, badge],
   handle: async (ctx) => present(ctx.badge, await valuesInGroup(ctx, ctx.group, [ctx.badge])),
   returns: Badge,
 })

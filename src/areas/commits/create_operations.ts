@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
-import { signedIn } from '../../access/gates.ts'
+import { hasRepository, mayReadCode, signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
 import { commitChanges } from '../../core/commit_writing.ts'
 import { presentFreshDetail } from '../../records/fresh_commit.ts'
-import type { Project } from '../../core/projects.ts'
+import { repositoryPath, type Project } from '../../core/projects.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
 import type { Gate } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
@@ -18,26 +18,29 @@ const MB = 1024 * 1024
 
 const notInNetwork = (name: string): ReturnType<typeof forbidden> =>
   forbidden(`Project is not included in the fork network for ${name}`)
-/** Said to forks and what they were forked from: the commits of one are not in the repository of the other. */
-const startsElsewhere = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - start_project can only be the project itself')
 const noProject = (): ReturnType<typeof notFound> => notFound('Project')
 const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 
-/** The commit starts in the project itself: no other is taken, its forks neither. */
-const startProject: Gate<'checks', never, { project: Project; params: { start_project?: string } }, object> =
-  {
-    kind: 'checks',
-    says: 'a start within the fork network',
-    refuses: () => notInNetwork('the project'),
-    pass: async ({ actor, db, project, params: { start_project: ref = '' } }) => {
-      if (ref === '' || ref === String(project.id)) return {}
-      const found = await findStart(db, ref, actor?.id ?? null)
-      if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest)) throw noProject()
-      if (found.id === project.id) return {}
-      throw isRelated(found, project) ? startsElsewhere() : notInNetwork(found.full_name)
-    },
-  }
+/** The commit starts in the project itself, or where it was forked from or to, as far as the caller reads the code there. */
+const startProject: Gate<
+  'checks',
+  never,
+  { project: Project; params: { start_project?: string } },
+  { readonly startIn: string | undefined }
+> = {
+  kind: 'checks',
+  says: 'a start within the fork network',
+  refuses: () => notInNetwork('the project'),
+  pass: async ({ actor, db, project, params: { start_project: ref = '' } }) => {
+    if (ref === '' || ref === String(project.id)) return { startIn: undefined }
+    const found = await findStart(db, ref, actor?.id ?? null)
+    if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest)) throw noProject()
+    if (found.id === project.id) return { startIn: undefined }
+    if (!isRelated(found, project) || !hasRepository(actor, found) || !mayReadCode(actor, found))
+      throw notInNetwork(found.full_name)
+    return { startIn: repositoryPath(found.id) }
+  },
+}
 
 /** Whether one was forked from the other, or both from a third. */
 const isRelated = (one: StartProject, other: Project): boolean =>
@@ -82,6 +85,7 @@ export const createCommit = operation({
         branch: params.branch,
         startBranch: params.start_branch || undefined,
         startSha: params.start_sha || undefined,
+        startIn: ctx.startIn,
         force: params.force,
         rewrites: right.rewrites,
         message: params.commit_message,
@@ -93,5 +97,5 @@ export const createCommit = operation({
     return presentFreshDetail(ctx, sha, params.stats !== false)
   },
   returns: CommitDetail,
-  refuses: [startsElsewhere, noProject, noRepository, () => refused('A file with this name already exists')],
+  refuses: [noProject, noRepository, () => refused('A file with this name already exists')],
 })

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
-import { Commit, CommitDetail, presentCommit, presentListed } from '../../records/commit.ts'
+import { Commit, CommitDetail, presentCommit, presentPage } from '../../records/commit.ts'
 import { lastPipeline } from '../../core/pipelines.ts'
 import { presentPipeline } from '../../records/pipeline.ts'
 import type { Project } from '../../core/projects.ts'
@@ -54,18 +54,16 @@ export const listCommits = operation({
       skip: page.offset,
       limit: page.size,
     })
+    const { with_stats = false, trailers = false } = params
+    if (!with_stats && !trailers)
+      return { items: await presentPage(shas, repository, project, ctx), total: undefined }
     const [commits, stats] = await Promise.all([
       Promise.all(shas.map((sha) => repository.commit(sha))),
-      params.with_stats ? repository.stats(shas) : undefined,
+      with_stats ? repository.stats(shas) : undefined,
     ])
-    const { trailers = false } = params
     const items = commits
       .filter((commit) => commit !== undefined)
-      .map((commit) =>
-        stats === undefined && !trailers
-          ? presentListed(commit, project, ctx)
-          : presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers }),
-      )
+      .map((commit) => presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers }))
     return { items, total: undefined }
   },
   returns: pageOf(Commit, { strict: true }),

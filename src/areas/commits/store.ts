@@ -1,15 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import type { Visibility } from '../../db/schema.ts'
+import type { Project } from '../../db/schema.ts'
 import { statements } from '../../db/statement.ts'
 
 /** A project that a commit may be wanted to start in. */
-export interface StartProject {
-  readonly id: number
-  readonly visibility: Visibility
+export interface StartProject extends Pick<
+  Project,
+  'id' | 'visibility' | 'repository_access_level' | 'forked_from_project_id'
+> {
   readonly full_name: string
-  readonly forked_from_project_id: number | null
   /** What the caller holds on it; 0 for nothing. */
   readonly role: number
 }
@@ -24,7 +24,7 @@ const byRef = statements<Shape, { ref: number | string; user_id: number | null }
       by === 'id' ? sql`p.id = ${p.ref}` : sql`lower(p.full_path) = lower(${p.ref})`
     const role = roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)
     return sql<StartProject>`
-      select p.id, p.visibility, n.full_name || ' / ' || p.name as full_name, p.forked_from_project_id,
+      select p.id, p.visibility, p.repository_access_level, n.full_name || ' / ' || p.name as full_name, p.forked_from_project_id,
              coalesce(${role}, 0) as role
         from projects p join namespaces n on n.id = p.namespace_id
        where ${is}`

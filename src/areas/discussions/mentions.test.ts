@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
+import { openWorkshop } from '../../../test/support/merge_makers.ts'
 import { makeEpic, makeIssue, makeMergeRequest, type Made } from '../../../test/support/noteables.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
@@ -178,4 +179,75 @@ test('a text that hides its issue tells nobody elsewhere of it', async () => {
   await say(from, `#${there.iid} is where it leaks, @${guest?.username}\n/confidential`)
   assert.deepEqual(await rowsOf(world(), 'select body from notes where noteable_id = $1', [there.id]), [])
   assert.deepEqual(await waiting(from), [])
+})
+
+test('a group that is called is its members, from above too, as far as they read it and the caller sees the group', async () => {
+  const { make } = world()
+  const crew = await make.group({ parent: group, visibility: 'private' })
+  const mate = await make.memberOf('reporter', { group: crew })
+  await make.member(outsider as Someone, 'minimal_access', { group: crew })
+  const issue = await makeIssue(world(), project)
+  await say(issue, `@${crew.full_path.toUpperCase()}, @${group.full_path}/none and @all`)
+  assert.deepEqual(await waiting(issue), ids(guest, planner, reporter), 'who cannot read it is not called')
+  const inside = await makeIssue(world(), await make.project({ group: crew, visibility: 'private' }))
+  await say(inside, `@${crew.full_path}`, { internal: true })
+  assert.deepEqual(await waiting(inside), ids(mate, reporter))
+  const hidden = await make.group({ visibility: 'private' })
+  await make.member(guest as Someone, 'owner', { group: hidden })
+  const other = await makeIssue(world(), project)
+  await say(other, `@${hidden.full_path}`)
+  assert.deepEqual(await waiting(other), [], 'nor by whoever does not see the group')
+  const epic = await makeEpic(world(), group)
+  await say(epic, `@${group.full_path}`, {}, guest)
+  assert.deepEqual(await waiting(epic), ids(author, planner, reporter))
+})
+
+test('a hundred members of a group are called at most', async () => {
+  const { make } = world()
+  const crowd = await make.group({ visibility: 'public' })
+  await make.sql(`
+    with people as (insert into users (username, name, email)
+                    select 'crowd-' || i, 'Crowd', 'crowd-' || i || '@example.org' from generate_series(1, 150) i returning id)
+    insert into members (user_id, namespace_id, access_level) select id, ${crowd.id}, 20 from people`)
+  const issue = await makeIssue(world(), await make.project({ group: crowd, visibility: 'public' }))
+  const one = await world().statements(() => say(issue, '@nobody-at-all'))
+  const many = await world().statements(() => say(issue, `@${crowd.full_path}`))
+  assert.equal((await waiting(issue)).length, 100)
+  assert.equal(many.length, one.length + 1, 'one statement makes all the to-do items')
+})
+
+test('the descriptions of merge requests and epics call and speak too, and a change of them says what is new', async () => {
+  const { make, call } = world()
+  const shop = await openWorkshop(world())
+  await make.member(reporter as Someone, 'reporter', { project: shop.project })
+  await make.member(guest as Someone, 'guest', { project: shop.project })
+  const [first, second] = [await makeIssue(world(), shop.project), await makeIssue(world(), shop.project)]
+  const to = `@${guest?.username} @${reporter?.username}`
+  const iid = await shop.open('topic', { description: `${to} #${first.iid}` })
+  const path = `/projects/${shop.project.id}/merge_requests/${iid}`
+  const { id } = (await world().get(path, shop.owner)).body as { id: number }
+  const mr = { id, iid, path }
+  assert.deepEqual(await waiting(mr), ids(reporter))
+  assert.deepEqual(await wordsOn(first, shop.owner), [`mentioned in merge request !${iid}`])
+  await make.sql(`update todos set state = 'done' where noteable_id = ${id}`)
+  const change = async (description: string): Promise<void> => {
+    assert.equal((await shop.ask('PUT', `/${iid}`, { body: { description } })).status, 200)
+  }
+  await change(`${to} #${first.iid} #${second.iid}`)
+  assert.deepEqual(await waiting(mr), [], 'who was called before is not called again')
+  assert.deepEqual(await wordsOn(second, shop.owner), [`mentioned in merge request !${iid}`])
+  await change('nobody')
+  await change(`@${reporter?.username}`)
+  assert.deepEqual(await waiting(mr), ids(reporter))
+
+  const fresh = await make.group({ parent: group, visibility: 'private' })
+  const epics = `/groups/${fresh.id}/epics`
+  const body = { title: 'x', description: `@${guest?.username}` }
+  const made = (await call('POST', epics, { as: planner, body })).body as { id: number; iid: number }
+  const epic = { ...made, path: `${epics}/${made.iid}` }
+  assert.deepEqual(await waiting(epic), ids(guest))
+  const description = `@${guest?.username} @${reporter?.username}`
+  await make.sql(`delete from todos where noteable_id = ${epic.id}`)
+  assert.equal((await call('PUT', epic.path, { as: planner, body: { description } })).status, 200)
+  assert.deepEqual(await waiting(epic), ids(reporter))
 })

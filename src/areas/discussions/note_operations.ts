@@ -64,7 +64,7 @@ const createNote = operation({
   params: t.Object({
     ...bodyParams,
     internal: t.Optional(t.Boolean({ default: false, description: 'For those from Reporter on' })),
-    confidential: t.Optional(t.Boolean({ description: 'The older name of `internal`' })),
+    confidential: t.Optional(t.Boolean({ deprecated: true, description: 'The older name of `internal`' })),
     merge_request_diff_head_sha: t.Optional(t.String()),
   }),
   gates: [noteable, talks],

@@ -268,3 +268,28 @@ test('a note that changed since is not deleted', async () => {
   assert.equal((await world().get(path, author)).status, 200)
   assert.equal((await drop(new Date().toUTCString())).status, 204)
 })
+
+test('an older answer stands first and makes its thread older; of the same moment the first written is first', async () => {
+  const about = await makeIssue(world(), project)
+  const path = `${about.path}/discussions`
+  const begin = async (body: object): Promise<string> => {
+    const answer = await world().call('POST', path, { as: owner, body })
+    assert.equal(answer.status, 201, answer.text)
+    return (answer.body as { id: string }).id
+  }
+  const thread = await begin({ body: 'new' })
+  await begin({ body: 'newest' })
+  for (const [body, created_at] of [
+    ['tie', '2019-01-01T02:00:00+02:00'],
+    ['tied', '2019-01-01'],
+  ])
+    await begin({ body, created_at })
+  const at = { body: 'old', created_at: '2019-01-01T00:00:00Z' }
+  const answer = await world().call('POST', `${path}/${thread}/notes`, { as: owner, body: at })
+  assert.equal((answer.body as Note).created_at, '2019-01-01T00:00:00.000Z')
+  const list = (await world().get(path, guest)).body as { notes: Note[] }[]
+  assert.deepEqual(
+    list.map(({ notes }) => notes.map(({ body }) => body)),
+    [['tie'], ['tied'], ['old', 'new'], ['newest']],
+  )
+})

@@ -173,3 +173,10 @@ test('where there is no difference a position is not heard', async () => {
   const note = await placed(issue.path, { position: { ...refs(), ...changed, new_line: 2 } })
   assert.deepEqual([note.type, 'position' in note], ['DiscussionNote', false])
 })
+
+test('a commit that is not there is named in the refusal', async () => {
+  for (const rev of ['nope', '0'.repeat(40)]) {
+    const answer = await world().get(`/projects/${project.id}/repository/commits/${rev}/discussions`, author)
+    assert.deepEqual([answer.status, answer.body], [404, { message: '404 Commit Not Found' }])
+  }
+})

@@ -79,8 +79,8 @@ const hidden = (about: Noteable, { changes }: Obeyed): Noteable =>
   changes['confidential'] === true ? { ...about, confidential: true } : about
 
 /** Lets a text do what it does beside being read. */
-const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow): Promise<void> =>
-  hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body)
+const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow, before = ''): Promise<void> =>
+  hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body, before)
 
 /** Obeys the commands in a text, then writes what is left of it. */
 async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
@@ -135,6 +135,6 @@ export async function change(
   }
   const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
   if (row === undefined) throw noSuchRecord()
-  await hear(ctx, hidden(ctx.noteable, obeyed), row)
+  await hear(ctx, hidden(ctx.noteable, obeyed), row, note.body)
   return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
 }

@@ -267,3 +267,32 @@ test('a note is reached only through its thread and its record', async () => {
     for (const method of ['PUT', 'DELETE'] as const)
       assert.equal((await call(method, path, author, { body: 'x' })).status, 404, path)
 })
+
+test('a thread is begun in whichever form it is sent, and what is no text is refused', async () => {
+  const about = await makeIssue(world(), project)
+  const path = `${about.path}/discussions`
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const many = { 'content-type': 'multipart/form-data; boundary=b' }
+  const part = '--b\r\ncontent-disposition: form-data; name="body"\r\n\r\nhere\r\n--b--\r\n'
+  for (const [query, more] of [
+    ['?body=here', {}],
+    ['', { body: 'body=here', headers: form }],
+    ['', { body: part, headers: many }],
+    ['', { body: { body: 'here', created_at: '', color: [1] } }],
+  ] as const) {
+    const answer = await world().call('POST', path + query, { as: author, ...more })
+    assert.deepEqual([answer.status, (answer.body as Thread).notes?.[0]?.body], [201, 'here'], answer.text)
+  }
+  const id = (await threads(about))[0]?.id
+  for (const [below, body, error] of [
+    ['', { body: null }, 'body is missing'],
+    ['', { body: ['x'] }, 'body is invalid'],
+    ['', { body: { a: 1 } }, 'body is invalid'],
+    ['', { body: 'x', created_at: 12_345 }, 'created_at is invalid'],
+    [`/${id}/notes`, {}, 'body is missing'],
+    [`/${id}/notes`, { body: 'x', note_id: 'first' }, 'note_id is invalid'],
+  ] as const) {
+    const answer = await call('POST', path + below, author, body)
+    assert.deepEqual([answer.status, answer.body], [400, { error }])
+  }
+})

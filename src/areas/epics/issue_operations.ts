@@ -2,6 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
+import { lockEpic } from '../../core/epics.ts'
 import type { Group } from '../../core/groups.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
@@ -12,7 +13,7 @@ import { Issue, presentIssue } from '../../records/issue.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as issues from './issue_store.ts'
 import type { IssueInPlace } from './issue_store.ts'
-import { lockEpic, showEpic } from './store.ts'
+import { showEpic } from './store.ts'
 
 /** An issue has one epic at most, so what joins them bears the issue's id. */
 const EpicIssue = t.Object({ ...Issue.properties, epic_issue_id: t.Integer() })
@@ -78,7 +79,7 @@ async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined
   return {
     id: issue.id,
     epic: presentEpic(await showEpic(db, epic.id), ctx),
-    issue: presentIssue(await issues.showIssue(db, issue.id), ctx),
+    issue: presentIssue(await issues.showIssue(db, actor, issue.id), ctx),
   }
 }
 

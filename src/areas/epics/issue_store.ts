@@ -27,7 +27,10 @@ const list = statements<Shape, ListValues, Paged<IssueShown>>((p, { everything }
     with ${mine(p)}
     select i.id from issues i join projects p on p.id = i.project_id, ${homeOf} n
      where i.epic_id = ${p.epic} and ${seesProject(p, everything)} and ${hasIssues(everything)} and ${sees}`
-  return paged(shownIssues(sql`${from} order by i.id limit ${p.limit} offset ${p.offset}`), sql`${from}`)
+  return paged(
+    shownIssues(sql`${from} order by i.id limit ${p.limit} offset ${p.offset}`, p.user_id),
+    sql`${from}`,
+  )
 })
 
 /** The epic's issues that the viewer sees. */
@@ -70,11 +73,11 @@ export const findIssueIn = (
 ): Promise<IssueInPlace | undefined> =>
   db.one(find({ everything: viewer.admin }), { user_id: viewer.id, open_to: openTo(viewer), id, group_id })
 
-const shown = statements<object, { id: number }, IssueShown>((p) =>
-  shownIssues(sql`select ${p.id}::bigint as id`),
+const shown = statements<object, { id: number; user_id: number }, IssueShown>((p) =>
+  shownIssues(sql`select ${p.id}::bigint as id`, p.user_id),
 )
-export async function showIssue(db: Db, id: number): Promise<IssueShown> {
-  const row = await db.one(shown({}), { id })
+export async function showIssue(db: Db, viewer: Viewer, id: number): Promise<IssueShown> {
+  const row = await db.one(shown({}), { id, user_id: viewer.id })
   if (row === undefined) throw new Error('an issue went away while it was read')
   return row
 }

@@ -1,15 +1,15 @@
 import { Type as t, type Static, type TObject } from 'typebox'
+import { ofEpic } from '../../access/conversation.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
-import { createEpic as insertEpic } from '../../core/epics.ts'
+import { changeEpic, createEpic as insertEpic, labelEpic, type EpicDeed } from '../../core/epics.ts'
 import type { Group } from '../../core/groups.ts'
-import { retitled } from '../../core/issue_sentences.ts'
 import { hexColor } from '../../core/label_rules.ts'
-import { changeLabels, overlong, type LabelChange } from '../../core/labelling.ts'
-import { recordState } from '../../core/resource_events.ts'
+import { overlong } from '../../core/labelling.ts'
+import { hearDescription } from '../../core/mentions.ts'
 import { ROLES } from '../../core/roles.ts'
-import { writeSystemNote } from '../../core/system_notes.ts'
+import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { badParams, forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
@@ -130,12 +130,10 @@ const dayOf = (isFixed: boolean | undefined, day: string | null | undefined): st
   isFixed === false ? null : day
 
 type Here = Context & { readonly actor: Actor; readonly group: Group }
-const label = ({ db, actor, group }: Here, noteable_id: number, change: LabelChange): Promise<boolean> =>
-  changeLabels(
-    db,
-    { noteable_id, user_id: actor.id, project_id: null, line: group.traversal_ids, creates: true },
-    change,
-  )
+const deedOf = ({ db, actor, group }: Here): EpicDeed => ({ db, actor, line: group.traversal_ids })
+/** Whom a description calls hears of it. */
+const hear = ({ db, actor }: Here, epic: EpicRow, before = ''): Promise<void> =>
+  hearDescription({ db, actor, about: ofEpic(epic), project: undefined }, epic.description, before)
 
 export const createEpic = operation({
   method: 'POST',
@@ -165,7 +163,8 @@ export const createEpic = operation({
       color,
       created_at: (dates ? params.created_at : undefined) ?? null,
     })
-    await label(ctx, made.id, { set: params.labels })
+    await labelEpic(deedOf(ctx), made.id, params)
+    await hear(ctx, made)
     return presentEpic(await epics.showEpic(db, made.id), ctx)
   },
   returns: Epic,
@@ -205,41 +204,34 @@ export const updateEpic = operation({
   ),
   gates: [group, groupPlanner, epic],
   handle: async (ctx) => {
-    const { db, params } = ctx
-    const color = check(params)
-    if ((await epics.lockEpic(db, ctx.epic.id)) === undefined) throw noSuchRecord()
-    const now = await epics.showEpic(db, ctx.epic.id)
+    const { db, epic, params } = ctx
     const states = { close: 'closed', reopen: 'opened' } as const
-    const start = dayOf(params.start_date_is_fixed, params.start_date_fixed)
-    const due = dayOf(params.due_date_is_fixed, params.due_date_fixed)
+    const description = params.description === undefined ? undefined : params.description || null
+    const { labels, add_labels, remove_labels, confidential } = params
+    const isThere = await changeEpic(deedOf(ctx), epic.id, {
+      title: params.title?.trim(),
+      description,
+      confidential,
+      state: params.state_event && states[params.state_event],
+      start_date: dayOf(params.start_date_is_fixed, params.start_date_fixed),
+      due_date: dayOf(params.due_date_is_fixed, params.due_date_fixed),
+      color: check(params),
+      labels,
+      add_labels,
+      remove_labels,
+    })
+    if (!isThere) throw noSuchRecord()
     const after = {
-      title: params.title?.trim() ?? now.title,
-      description: params.description === undefined ? now.description : params.description || null,
-      confidential: params.confidential ?? now.confidential,
-      state: params.state_event === undefined ? now.state : states[params.state_event],
-      start_date: start === undefined ? now.start_date : start,
-      due_date: due === undefined ? now.due_date : due,
-      color: color ?? now.color,
+      ...epic,
+      description: description ?? null,
+      confidential: confidential ?? epic.confidential,
     }
-    await epics.updateEpic(db, now.id, { ...after, closed_by: ctx.actor.id })
-    await label(ctx, now.id, { set: params.labels, add: params.add_labels, remove: params.remove_labels })
-    await tell(ctx, now, after)
-    return presentEpic(await epics.showEpic(db, now.id), ctx)
+    await hear(ctx, after, epic.description ?? '')
+    return presentEpic(await epics.showEpic(db, epic.id), ctx)
   },
   returns: Epic,
   refuses,
 })
-
-type Told = Pick<epics.Columns, 'title' | 'state'>
-async function tell({ db, actor }: Here, now: Told & { readonly id: number }, after: Told): Promise<void> {
-  const note = { noteable_id: now.id, author_id: actor.id }
-  if (after.title !== now.title)
-    await writeSystemNote(db, { ...note, action: 'title', body: retitled(now.title, after.title) })
-  if (after.state === now.state) return
-  const state = after.state === 'closed' ? 'closed' : 'reopened'
-  await recordState(db, { noteable_id: now.id, user_id: actor.id, state })
-  await writeSystemNote(db, { ...note, action: state, body: state })
-}
 
 /** As published: whoever plans, and whoever owns the group. */
 const mayDelete = allows({

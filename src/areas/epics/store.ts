@@ -149,36 +149,6 @@ export async function showEpic(db: Db, id: number): Promise<EpicShown> {
   return row
 }
 
-const hold = statement(
-  (p: Slots<{ id: number }>) => sql<{ id: number }>`select id from epics where id = ${p.id} for update`,
-)
-export const lockEpic = (db: Db, id: number): Promise<{ id: number } | undefined> => db.one(hold, { id })
-
-export interface Columns {
-  readonly title: string
-  readonly description: string | null
-  readonly confidential: boolean
-  readonly state: 'opened' | 'closed'
-  readonly start_date: string | null
-  readonly due_date: string | null
-  readonly color: string
-  readonly closed_by: number
-}
-const update = statement(
-  (p: Slots<Columns & { id: number }>) => sql`
-    update epics
-       set title = ${p.title}, description = ${p.description}, confidential = ${p.confidential},
-           start_date = ${p.start_date}, due_date = ${p.due_date}, color = ${p.color}, updated_at = now(),
-           closed_at = case when ${p.state} = 'opened' then null when state = 'opened' then now() else closed_at end,
-           closed_by_id = case when ${p.state} = 'opened' then null
-                               when state = 'opened' then ${p.closed_by}::bigint else closed_by_id end,
-           state = ${p.state}
-     where id = ${p.id}`,
-)
-/** Call with the epic locked. */
-export const updateEpic = (db: Db, id: number, columns: Columns): Promise<number> =>
-  db.run(update, { ...columns, id })
-
 const remove = statement(
   (p: Slots<{ group_id: number; id: number }>) =>
     sql`delete from epics where group_id = ${p.group_id} and id = ${p.id}`,

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { group, groupReporter, signedIn, unmodified } from '../../access/gates.ts'
+import { group, groupReporter, insideGroup, signedIn, unmodified } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema.ts'
@@ -31,7 +31,7 @@ export const listGroupLabels = operation({
     search: t.Optional(t.String({ description: 'Part of the title or description' })),
     ...reachParams,
   }),
-  gates: [group],
+  gates: [group, insideGroup],
   handle: async ({ db, actor, group, params, page }) => {
     const found = await labels.listLabels(
       db,
@@ -50,7 +50,7 @@ export const getGroupLabel = operation({
   summary: 'Get a label of a group',
   first: [signedIn],
   params: t.Object(reachParams),
-  gates: [group, labelInReach],
+  gates: [group, insideGroup, labelInReach],
   handle: async ({ db, actor, label }) => present(await labels.forCaller(db, actor, label)),
   returns: GroupLabel,
 })
@@ -131,6 +131,7 @@ export const updateGroupLabelByName = operation({
   method: 'PUT',
   path: '/groups/:id/labels',
   summary: 'Change a label of a group (deprecated: name it in the path)',
+  deprecated: true,
   first: [signedIn],
   params: t.Object(
     { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
@@ -164,6 +165,7 @@ export const deleteGroupLabelByName = operation({
   method: 'DELETE',
   path: '/groups/:id/labels',
   summary: 'Delete a label of a group (deprecated: name it in the path)',
+  deprecated: true,
   first: [signedIn],
   params: t.Object({ name: t.String() }),
   gates: [group, groupReporter, labelNamed, unmodified('label')],

@@ -140,7 +140,7 @@ test('the list reaches into hidden groups and projects only for those who may se
     [
       'a minimal member of the hidden group',
       await world.make.memberOf('minimal_access', { group: hidden }),
-      ['~hidden', '~internal'],
+      ['~internal'],
     ],
     [
       'a guest of the group above',

@@ -20,7 +20,7 @@ import {
   hasIssues,
   mine,
   role,
-  seesGroup,
+  seesInside,
   seesProject,
   type Caller,
   type CallerSlots,
@@ -83,7 +83,7 @@ const groupsOf = (
   const below = sql`
     select n.id from namespaces n
      where n.traversal_ids @> array[${p.group_id}::bigint]
-       and (n.id = ${p.group_id} or ${seesGroup(p, everything)})`
+       and (n.id = ${p.group_id} or ${seesInside(p, everything)})`
   if (descendants) return ancestors ? sql`${below} union ${line}` : below
   return ancestors ? line : sql`select ${p.group_id}::bigint`
 }

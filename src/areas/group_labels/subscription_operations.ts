@@ -1,4 +1,4 @@
-import { group, signedIn } from '../../access/gates.ts'
+import { group, insideGroup, signedIn } from '../../access/gates.ts'
 import { Answer, operation } from '../../http/operation.ts'
 import { GroupLabel, present } from '../../records/label.ts'
 import { labelOfLine } from './gates.ts'
@@ -11,7 +11,7 @@ export const subscribeToGroupLabel = operation({
   summary: 'Subscribe to a label of a group',
   published: true,
   first: [signedIn],
-  gates: [group, labelOfLine],
+  gates: [group, insideGroup, labelOfLine],
   handle: async ({ db, actor, label }) =>
     (await subscriptions.subscribe(db, label.id, actor.id))
       ? present(await forCaller(db, actor, label))
@@ -26,7 +26,7 @@ export const unsubscribeFromGroupLabel = operation({
   summary: 'Unsubscribe from a label of a group',
   published: true,
   first: [signedIn],
-  gates: [group, labelOfLine],
+  gates: [group, insideGroup, labelOfLine],
   handle: async ({ db, actor, label }) =>
     (await subscriptions.unsubscribe(db, label.id, actor.id))
       ? present(await forCaller(db, actor, label))

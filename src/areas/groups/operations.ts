@@ -49,7 +49,7 @@ export const getGroup = operation({
   summary: 'Get a group',
   params: t.Object({
     with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
-    with_projects: t.Optional(t.Boolean({ default: true, description: 'Deprecated' })),
+    with_projects: t.Optional(t.Boolean({ default: true, deprecated: true, description: 'Deprecated' })),
   }),
   gates: [group, anyone],
   handle: async (ctx) =>

@@ -18,13 +18,17 @@ export const settingParams = {
   project_creation_level: t.Optional(oneOf(['noone', 'owner', 'maintainer', 'developer', 'administrator'])),
   subgroup_creation_level: t.Optional(oneOf(['owner', 'maintainer'])),
   auto_devops_enabled: t.Optional(nullable(t.Boolean())),
-  emails_disabled: t.Optional(t.Boolean({ description: 'Deprecated: the opposite of `emails_enabled`' })),
+  emails_disabled: t.Optional(
+    t.Boolean({ deprecated: true, description: 'Deprecated: the opposite of `emails_enabled`' }),
+  ),
   emails_enabled: flag,
   mentions_disabled: t.Optional(nullable(t.Boolean())),
   lfs_enabled: flag,
   request_access_enabled: flag,
   default_branch: t.Optional(nullable(t.String({ maxLength: 255 }))),
-  default_branch_protection: t.Optional(t.Integer({ enum: [0, 1, 2, 3, 4], description: 'Deprecated' })),
+  default_branch_protection: t.Optional(
+    t.Integer({ enum: [0, 1, 2, 3, 4], deprecated: true, description: 'Deprecated' }),
+  ),
   default_branch_protection_defaults: t.Optional(
     t.Object({
       allowed_to_push: t.Optional(level),

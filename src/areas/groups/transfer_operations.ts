@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, group, groupOwner, signedIn } from '../../access/gates.ts'
+import { leaveGroupsWithEpics } from '../../core/epic_transfer.ts'
 import { findGroup } from '../../core/group_sight.ts'
 import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
@@ -52,6 +53,7 @@ export const transferGroup = operation({
     })
     const left = now.traversal_ids.filter((id) => !row.traversal_ids.includes(id))
     await leaveGroupsBelow(db, group.id, left)
+    await leaveGroupsWithEpics(db, group.id, left)
     if (target === undefined && !(await hasOwner(db, group.id)))
       await setInGroup(db, {
         user_id: actor.id,

@@ -117,10 +117,10 @@ export const findRoot = (
 
 const owners = statement(
   (p: Slots<{ group_id: number }>) => sql<{ id: number }>`
-    select id from members
-     where namespace_id = ${p.group_id} and access_level = 50 and (expires_at is null or expires_at > today()) limit 1`,
+    select m.id from members m join users u on u.id = m.user_id and u.user_type = 'human' and u.state = 'active'
+     where m.namespace_id = ${p.group_id} and m.access_level = 50 and m.expires_at is null limit 1`,
 )
-/** Whether somebody owns the group itself. */
+/** Whether somebody owns the group itself, and for good. */
 export const hasOwner = async (db: Db, groupId: number): Promise<boolean> =>
   (await db.one(owners, { group_id: groupId })) !== undefined
 

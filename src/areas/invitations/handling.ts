@@ -1,23 +1,10 @@
 import { Type as t, type Static } from 'typebox'
-import { LIMIT, QUEUED, TOO_MANY, manages, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
-import { digestOf, makeToken } from '../../access/tokens.ts'
-import { sendInvitations } from '../../core/invitation_mail.ts'
-import {
-  LEVELS,
-  faultOf,
-  giveRole,
-  sentenceOf,
-  usernamesOf,
-  type Source,
-  type Told,
-  type Wish,
-} from '../../core/membership.ts'
-import { checks, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { asksForPromotions, manages, maySetLevel } from '../../access/member_gates.ts'
+import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
+import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { badParams, conflict, forbidden, invalid, noSuchRecord, refused } from '../../http/problems.ts'
-import { listOf, nullable, timestamp } from '../../http/schema.ts'
-import { enqueue } from '../../jobs/job.ts'
-import { addressesIn, isAddress } from './rules.ts'
+import { conflict, forbidden, invalid, noSuchRecord, refused } from '../../http/problems.ts'
+import { nullable, timestamp } from '../../http/schema.ts'
 import * as invitations from './store.ts'
 
 // What is the same for invitations to a group and to a project.
@@ -30,12 +17,6 @@ const Invitation = t.Object({
   expires_at: nullable(timestamp()),
   user_name: nullable(t.String()),
   created_by_name: nullable(t.String()),
-})
-const texts = t.Record(t.String(), t.String())
-const Outcome = t.Object({
-  status: t.String(),
-  message: t.Optional(t.Unsafe<string | Record<string, string>>({ anyOf: [t.String(), texts] })),
-  queued_users: t.Optional(texts),
 })
 
 type Here = Has<{ source: Source; actor: Actor }>
@@ -67,137 +48,6 @@ export const listing = {
 } as const
 
 const level = { type: 'integer', enum: LEVELS } as const
-
-interface Wanted {
-  readonly email?: string[]
-  readonly user_id?: number[]
-  readonly access_level: number
-  readonly expires_at?: string
-}
-
-/** A parameter's fault, and so found before anything is looked for. */
-export const wellAddressed: Gate<'checks', never, { params: { readonly email?: string[] } }, object> = checks(
-  {
-    says: 'addresses that are mail addresses',
-    refuses: () => badParams(['email contains an invalid email address']),
-    holds: ({ params }: Has<{ params: { readonly email?: string[] } }>) =>
-      addressesIn(params.email).every(isAddress),
-  },
-)
-
-const nobody = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - Must provide either email or user_id as a parameter')
-
-export const inviting = {
-  params: t.Object({
-    email: t.Optional(listOf(t.String())),
-    user_id: t.Optional(listOf(t.Integer())),
-    access_level: t.Unsafe<number>(level),
-    expires_at: t.Optional(timestamp()),
-    invite_source: t.Optional(t.String({ default: 'invitations-api' })),
-  }),
-  handle: async (ctx: Here & { readonly params: Wanted }): Promise<Static<typeof Outcome>> => {
-    const { actor, source, params, now } = ctx
-    const emails = addressesIn(params.email)
-    const ids = [...new Set(params.user_id)]
-    if (emails.length + ids.length === 0) throw nobody()
-    if (!maySetLevel(actor, source, params.access_level)) throw forbidden()
-    if (emails.length + ids.length > LIMIT) return { status: 'error', message: TOO_MANY }
-    const wish: Wish = {
-      access_level: params.access_level,
-      expires_at: params.expires_at?.slice(0, 10) ?? null,
-      by: actor.id,
-      queues: queuesPromotions(ctx, actor),
-    }
-    const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
-    if (fault !== undefined) return allRefused(ctx, { emails, ids }, sentenceOf(fault))
-    return invite(ctx, { emails, ids }, wish)
-  },
-  returns: Outcome,
-  refuses: [nobody, forbidden],
-} as const
-
-interface Invitees {
-  readonly emails: readonly string[]
-  readonly ids: readonly number[]
-}
-
-async function allRefused(
-  { db }: Here,
-  { emails, ids }: Invitees,
-  sentence: string,
-): Promise<Static<typeof Outcome>> {
-  const keys = [...emails, ...(await usernamesOf(db, ids))]
-  return { status: 'error', message: Object.fromEntries(keys.map((key) => [key, sentence])) }
-}
-
-async function invite(ctx: Here, { emails, ids }: Invitees, wish: Wish): Promise<Static<typeof Outcome>> {
-  const { db, source } = ctx
-  const owners = emails.length === 0 ? new Map<string, number>() : await invitations.ownersOf(db, emails)
-  const byAddress = new Map(
-    emails.flatMap((email): [number, string][] => {
-      const id = owners.get(email.toLowerCase())
-      return id === undefined ? [] : [[id, email]]
-    }),
-  )
-  const everybody = [...new Set([...ids, ...byAddress.keys()])]
-  const told = everybody.length === 0 ? [] : await giveRole(db, source, everybody, wish)
-  const strangers = emails.filter((email) => !owners.has(email.toLowerCase()))
-  const refusals = [
-    ...told.flatMap((one) => refusalOf(one, byAddress)),
-    ...(await inviteStrangers(ctx, strangers, wish)),
-  ]
-  const queued = told.flatMap(({ username, outcome }) =>
-    outcome.is === 'queued' ? [[username ?? '', QUEUED] as const] : [],
-  )
-  return {
-    status: refusals.length === 0 ? 'success' : 'error',
-    ...(refusals.length > 0 && { message: Object.fromEntries(refusals) }),
-    ...(queued.length > 0 && { queued_users: Object.fromEntries(queued) }),
-  }
-}
-
-/** Whoever was named by an address is spoken of by that address. */
-function refusalOf(
-  { id, username, outcome }: Told,
-  byAddress: ReadonlyMap<number, string>,
-): [string, string][] {
-  const key = byAddress.get(id) ?? username ?? String(id)
-  switch (outcome.is) {
-    case 'refused':
-      return [[key, sentenceOf(outcome)]]
-    case 'known':
-      return [[key, 'User already exists in source']]
-    case 'absent':
-      return [[key, 'User not found']]
-    default:
-      return []
-  }
-}
-
-async function inviteStrangers(
-  { db, actor, config, source, vault }: Here,
-  emails: readonly string[],
-  { access_level, expires_at }: Wish,
-): Promise<[string, string][]> {
-  if (emails.length === 0) return []
-  const tokens = emails.map(() => makeToken(''))
-  const made = await invitations.insert(db, source.kind, {
-    emails,
-    digests: tokens.map(digestOf),
-    sealed: tokens.map((token) => vault.seal(token)),
-    source_id: source.id,
-    access_level,
-    expires_at,
-    by: actor.id,
-  })
-  if (made.length > 0 && config.smtpUrl !== undefined)
-    await enqueue(db, sendInvitations, { ids: made.map(({ id }) => id) })
-  const invited = new Set(made.map(({ email }) => email))
-  return emails
-    .filter((email) => !invited.has(email))
-    .map((email) => [email, 'Invite email has already been taken'])
-}
 
 /** An invitation that the caller may touch; one as Owner is the owners'. */
 export const invitation = loads({
@@ -232,16 +82,12 @@ export const changing = {
     access_level: t.Optional(t.Unsafe<number>(level)),
     expires_at: t.Optional(nullable(timestamp())),
   }),
-  handle: async ({
-    db,
-    actor,
-    source,
-    invitation,
-    params,
-    now,
-  }: WithOne & {
-    readonly params: { readonly access_level?: number; readonly expires_at?: string | null }
-  }): Promise<{ expires_at: string | null; access_level: number }> => {
+  handle: async (
+    ctx: WithOne & {
+      readonly params: { readonly access_level?: number; readonly expires_at?: string | null }
+    },
+  ): Promise<{ expires_at: string | null; access_level: number }> => {
+    const { db, actor, source, invitation, params, now } = ctx
     const { access_level = invitation.access_level } = params
     if (params.access_level === undefined && params.expires_at === undefined) throw noChange()
     if (!maySetLevel(actor, source, access_level)) throw forbidden()
@@ -249,7 +95,12 @@ export const changing = {
       params.expires_at === undefined ? invitation.expires_at : (params.expires_at?.slice(0, 10) ?? null)
     const fault = faultOf(source, { access_level, expires_at }, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalid({ [fault.field]: [fault.text] })
-    const changed = await invitations.update(db, { id: invitation.id, access_level, expires_at })
+    const changed = await invitations.update(db, {
+      id: invitation.id,
+      access_level,
+      expires_at,
+      waits: asksForPromotions(ctx, actor),
+    })
     if (changed === undefined) throw noSuchRecord()
     return { expires_at: changed.expires_at, access_level: changed.access_level }
   },

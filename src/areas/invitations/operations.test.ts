@@ -60,6 +60,11 @@ test('an address is invited, listed, changed and uninvited', async () => {
     200,
     { expires_at: '2999-05-05', access_level: 20 },
   ])
+  for (const none of ['', null])
+    assert.deepEqual(told(await call('PUT', one('new.one@x.example'), { expires_at: none })), [
+      200,
+      { expires_at: null, access_level: 20 },
+    ])
   assert.deepEqual(told(await call('PUT', one('new.one@x.example'), {})), [
     400,
     { message: '400 Bad request' },
@@ -174,8 +179,18 @@ test('what is no invitation is refused, and nothing changes', async () => {
       { error: 'email contains an invalid email address' },
     ],
     [{ email: 'z@x.example' }, 400, { error: 'access_level is missing' }],
+    [
+      { user_id: 'nobody', access_level: 'x', expires_at: 'soon' },
+      400,
+      { error: 'user_id is invalid, access_level is invalid, expires_at is invalid' },
+    ],
     [{ email: 'z@x.example', access_level: 31 }, 400, { error: 'access_level does not have a valid value' }],
     [{ email: 'z@x.example', access_level: 50 }, 403, { message: '403 Forbidden' }],
+    [
+      { email: 'z@x.example', access_level: 30, member_role_id: 1 },
+      400,
+      { error: 'member_role_id does not have a valid value' },
+    ],
   ]
   for (const [body, status, expected] of refusals)
     assert.deepEqual(told(await call('POST', toProject(), body, maintainer)), [status, expected])

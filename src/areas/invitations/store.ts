@@ -85,17 +85,19 @@ interface Inserted {
   readonly source_id: number
   readonly access_level: number
   readonly expires_at: string | null
+  readonly waits: boolean
   readonly by: number
 }
 // An invitation that is over is as good as none.
 const insertStatement = statements<Kind, Inserted, { id: number; email: string }>(
   (p, kind) => sql<{ id: number; email: string }>`
-    insert into invitations as i (${column(kind)}, email, access_level, expires_at, token_digest, sealed_token, created_by_id)
-    select ${p.source_id}, email, ${p.access_level}, ${p.expires_at}::date, digest, sealed, ${p.by}
+    insert into invitations as i (${column(kind)}, email, access_level, expires_at, waits, token_digest, sealed_token,
+                                  created_by_id)
+    select ${p.source_id}, email, ${p.access_level}, ${p.expires_at}::date, ${p.waits}, digest, sealed, ${p.by}
       from unnest(${p.emails}::text[], ${p.digests}::bytea[], ${p.sealed}::bytea[]) fresh (email, digest, sealed)
     on conflict (${column(kind)}, lower(email)) where ${column(kind)} is not null
     do update set email = excluded.email, access_level = excluded.access_level, expires_at = excluded.expires_at,
-                  token_digest = excluded.token_digest, sealed_token = excluded.sealed_token, mailed_at = null,
+                  waits = excluded.waits, token_digest = excluded.token_digest, sealed_token = excluded.sealed_token, mailed_at = null,
                   created_by_id = excluded.created_by_id, created_at = now(), updated_at = now()
      where not ${standing}
     returning i.id, i.email`,
@@ -107,15 +109,20 @@ export const insert = (
   values: Inserted,
 ): Promise<{ id: number; email: string }[]> => db.rows(insertStatement({ kind }), values)
 
+interface Changed {
+  readonly id: number
+  readonly access_level: number
+  readonly expires_at: string | null
+  readonly waits: boolean
+}
 const updateStatement = statement(
-  (p: Slots<{ id: number; access_level: number; expires_at: string | null }>) => sql<InvitationRow>`
-    update invitations set access_level = ${p.access_level}, expires_at = ${p.expires_at}::date, updated_at = now()
+  (p: Slots<Changed>) => sql<InvitationRow>`
+    update invitations set access_level = ${p.access_level}, expires_at = ${p.expires_at}::date,
+           waits = ${p.waits}, updated_at = now()
      where id = ${p.id} returning *`,
 )
-export const update = (
-  db: Db,
-  values: { readonly id: number; readonly access_level: number; readonly expires_at: string | null },
-): Promise<InvitationRow | undefined> => db.one(updateStatement, values)
+export const update = (db: Db, values: Changed): Promise<InvitationRow | undefined> =>
+  db.one(updateStatement, values)
 
 const removeStatement = statement(
   (p: Slots<{ id: number }>) => sql`delete from invitations where id = ${p.id}`,

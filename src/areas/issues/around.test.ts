@@ -159,6 +159,22 @@ test('where an issue came from or went to is told to those alone who see that pr
     assert.ok(!(await get(path, guest)).text.includes(hidden.full_path), rest)
     assert.ok((await get(path, planner)).text.includes(`moved to ${hidden.full_path}#1`), rest)
   }
+  const copy = (moved.body as Body).id
+  const told = async (as: Someone | undefined, path: string): Promise<unknown> => {
+    const { body } = await get(path, as)
+    return ([body].flat() as Body[])[0]?.['moved_to_id']
+  }
+  const list = at(`?iids[]=${issue.iid}`)
+  for (const path of [at(`/${issue.iid}`), list]) {
+    assert.equal(await told(guest, path), null, path)
+    assert.equal(await told(planner, path), copy, path)
+    assert.equal(await told(await make.admin(), path), copy, path)
+  }
+  await make.sql(`update issues set confidential = true, author_id = null where id = ${copy}`)
+  await make.member(guest, 'guest', { project: hidden })
+  assert.equal(await told(guest, list), null)
+  await make.sql(`update issues set confidential = false where id = ${copy}`)
+  assert.equal(await told(guest, list), copy)
 })
 
 test('time is estimated and spent in working hours, in their words', async () => {

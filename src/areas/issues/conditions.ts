@@ -67,6 +67,10 @@ const month = `date_trunc('month', today())`
 /** A text is found in the part of it that is indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
+/** An epic that its group hides is not shown with the issue, and finds none. */
+const inEpic = sql`(i.epic_id is not null
+  and exists (select from epics e where e.id = i.epic_id and not e.confidential))`
+
 /** Every condition that a list can have, on the issue `i`. */
 export const CONDITIONS = {
   state: (p) => sql`i.state = ${p.state}`,
@@ -106,12 +110,12 @@ export const CONDITIONS = {
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
-  epic: (p) => sql`i.epic_id = ${p.epic}`,
-  in_epic: () => sql`i.epic_id is not null`,
-  no_epic: () => sql`i.epic_id is null`,
+  epic: (p) => sql`i.epic_id = ${p.epic} and ${inEpic}`,
+  in_epic: () => inEpic,
+  no_epic: () => sql`not ${inEpic}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
   iteration_title: (p) =>
-    sql`i.iteration_id in (select t.id from iterations t where t.title = ${p.iteration_title})`,
+    sql`i.iteration_id = any(array(select t.id from iterations t where t.title = ${p.iteration_title}))`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
   emoji: (p) => reacted(p, sql`e.name = ${p.emoji}`),
@@ -144,14 +148,15 @@ export const CONDITIONS = {
   not_assignees: (p) => sql`not exists (
     select from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[]))`,
   not_labels: (p) => sql`not exists (
-    select from label_links k join labels l on l.id = k.label_id
-     where k.noteable_id = i.id and l.title = any(${p.not_labels}::text[]))`,
+    select from label_links k
+     where k.noteable_id = i.id
+       and k.label_id = any(array(select l.id from labels l where l.title = any(${p.not_labels}::text[]))))`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
   not_milestone_started: () => sql`not ${dated}`,
   not_milestone_upcoming: () => sql`not ${upcoming}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
-  not_epic: (p) => sql`i.epic_id is distinct from ${p.not_epic}`,
+  not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
   not_emoji: (p) => sql`not ${reacted(p, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>

@@ -99,7 +99,11 @@ export async function filterOf({ db, actor, project }: Around, params: FilterPar
   // As published, both forms of a scope.
   const scope = params.scope?.replaceAll('-', '_')
   if (scope === 'created_by_me') found.is(actor === null ? 'nothing' : 'mine')
-  if (scope === 'assigned_to_me') found.is(actor === null ? 'nothing' : 'on_me')
+  if (scope === 'assigned_to_me') {
+    if (actor === null) found.is('nothing')
+    else if (found.values.assignee === undefined) found.where('assignee', actor.id)
+    else found.is('on_me')
+  }
   negations(found, not, known)
   return {
     conditions: [...new Set(found.conditions)].sort(),

@@ -28,7 +28,7 @@ const list = statements<ListShape, Values, Paged<IssueShown>>(
     const found = linked ?? matching(p, shape, reach, shape.order)
     const chosen = sql`select i.id from (${found}) i ${order} limit ${p.limit} offset ${p.offset}`
     const counted = byLinks(p, shape, { order: inTime, cut: sql`` }) ?? matching(p, shape, sql``)
-    return paged(shownIssues(chosen), sql`select from (${counted}) m`)
+    return paged(shownIssues(chosen, p.viewer), sql`select from (${counted}) m`)
   },
   { planned: 'anew' },
 )

@@ -181,7 +181,7 @@ test('each change is told in its own words, recorded, and shown', async () => {
   await changed(planner, issue, { assignee_ids: [owner.id, guest.id] })
   await changed(planner, issue, { assignee_ids: [guest.id, planner.id] })
   await changed(planner, issue, { due_date: '2026-12-24', weight: 5, milestone_id: group.id })
-  await changed(planner, issue, { due_date: '', weight: null, milestone_id: 0 })
+  await changed(planner, issue, { due_date: '', weight: '', milestone_id: '' })
   await changed(planner, issue, { confidential: true, discussion_locked: true })
   const closed = await changed(planner, issue, { state_event: 'close' })
   assert.equal(closed['state'], 'closed')

@@ -9,7 +9,7 @@ import type { Author } from '../../records/user.ts'
 
 const shown = statement(
   (p: Slots<{ id: number; user_id: number | null }>) =>
-    sql<IssueShown>`${shownIssues(sql`select ${p.id}::bigint as id`, p.user_id)}`,
+    sql<IssueShown>`${shownIssues(sql`select ${p.id}::bigint as id`, p.user_id, { single: true })}`,
 )
 
 /** All that one answer shows of an issue. */

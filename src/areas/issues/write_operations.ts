@@ -5,7 +5,7 @@ import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
-import { hearMentions } from '../../core/mentions.ts'
+import { hearDescription } from '../../core/mentions.ts'
 import type { Project } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -76,7 +76,7 @@ export const createIssue = operation({
       ...plan,
       ...(mine && { updated_at: params.created_at }),
     })
-    await hearDescription(ctx, made)
+    await hear(ctx, made)
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
@@ -102,12 +102,8 @@ export const updateIssue = operation({
       ...(owns(ctx) && { updated_at: params.updated_at }),
     }
     await changeIssue(ctx, issue.id, change)
-    if (change.description !== undefined && change.description !== issue.description)
-      await hearDescription(ctx, {
-        ...issue,
-        description: change.description,
-        confidential: change.confidential ?? issue.confidential,
-      })
+    const { description = null, confidential = issue.confidential } = change
+    await hear(ctx, { ...issue, description, confidential }, issue.description)
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },
   returns: Issue,
@@ -129,11 +125,8 @@ export const deleteIssue = operation({
 })
 
 /** Whom and what a description speaks of hears of it. */
-const hearDescription = (
+const hear = (
   { db, actor, project }: Context & { readonly actor: Actor; readonly project: Project },
   issue: IssueRow,
-): Promise<void> =>
-  hearMentions(
-    { db, actor, about: ofIssue(issue), project, noteId: null, internal: false },
-    issue.description ?? '',
-  )
+  before: string | null = '',
+): Promise<void> => hearDescription({ db, actor, about: ofIssue(issue), project }, issue.description, before)

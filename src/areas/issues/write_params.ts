@@ -15,7 +15,9 @@ const moment = t.Optional(t.Unsafe<string>({ type: 'string', format: 'date-time'
 const common = {
   description: t.Optional(nullable(t.String())),
   assignee_ids: t.Optional(listOf(t.Integer())),
-  assignee_id: t.Optional(nullable(t.Integer({ description: 'Deprecated: use `assignee_ids`' }))),
+  assignee_id: t.Optional(
+    nullable(t.Integer({ deprecated: true, description: 'Deprecated: use `assignee_ids`' })),
+  ),
   milestone_id: t.Optional(nullable(t.Integer({ description: '0 takes it away' }))),
   labels: titles,
   add_labels: titles,
@@ -28,7 +30,7 @@ const common = {
   issue_type: t.Optional(oneOf(['issue', 'incident', 'test_case', 'task'])),
   weight: t.Optional(nullable(t.Integer({ maximum: 2 ** 31 - 1 }))),
   epic_id: t.Optional(nullable(t.Integer({ description: '0 takes it away' }))),
-  epic_iid: t.Optional(nullable(t.Integer({ description: 'Deprecated: use `epic_id`' }))),
+  epic_iid: t.Optional(nullable(t.Integer({ deprecated: true, description: 'Deprecated: use `epic_id`' }))),
 }
 
 export const createParams = {

@@ -140,9 +140,14 @@ test('lists are narrowed by state, text and moment', async () => {
   ]
   for (const [query, expected] of cases)
     assert.deepEqual(titles(await get(`/groups/${group.id}/iterations?${query}`, as)), expected, query)
-  for (const name of ['state', 'in']) {
+  for (const [name, fault] of [
+    ['state', 'does not have a valid value'],
+    ['in', 'does not have a valid value'],
+    ['include_ancestors', 'is invalid'],
+    ['updated_before', 'is invalid'],
+  ]) {
     const answer = await get(`/groups/${group.id}/iterations?${name}=sometime`, as)
-    assert.deepEqual([answer.status, answer.body], [400, { error: `${name} does not have a valid value` }])
+    assert.deepEqual([answer.status, answer.body], [400, { error: `${name} ${fault}` }])
   }
 })
 

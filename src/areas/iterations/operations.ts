@@ -1,10 +1,10 @@
 import { Type as t, type Static } from 'typebox'
-import { anyone, group, project } from '../../access/gates.ts'
+import { anyone, group, insideGroup, project } from '../../access/gates.ts'
 import { premiumOrAbsent } from '../../access/tiers.ts'
 import type { Listed } from '../../db/statement.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
-import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { oneOf, timestamp } from '../../http/schema.ts'
 import { Iteration, presentIteration } from '../../records/iteration.ts'
 import { FIELDS, STATES, listIterations as find, type Field, type State } from './store.ts'
 
@@ -13,7 +13,7 @@ const params = t.Object({
     oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),
   ),
   search: t.Optional(t.String({ description: 'A part of what `in` names' })),
-  in: t.Optional(listOf(oneOf(FIELDS))),
+  in: t.Optional(t.Array(oneOf(FIELDS), { commas: true, default: ['title'] })),
   include_ancestors: t.Optional(t.Boolean({ default: true })),
   include_descendants: t.Optional(t.Boolean({ default: false })),
   updated_before: t.Optional(timestamp()),
@@ -86,7 +86,7 @@ export const listGroupIterations = operation({
   published: true,
   first: [premiumOrAbsent],
   params,
-  gates: [group, anyone],
+  gates: [group, insideGroup],
   handle: (ctx) => list(ctx, ctx.group.traversal_ids),
   returns: pageOf(Iteration),
 })

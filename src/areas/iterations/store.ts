@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { below, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, seesGroup, type Caller } from '../../core/sight.ts'
+import { mine, seesInside, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
@@ -51,7 +51,7 @@ function groups(p: Slots<Values>, { ancestors, descendants, everything }: Shape)
   const above = ancestors ? sql`select unnest(${line})` : sql`select ${own}`
   return descendants
     ? sql`${above} union select n.id from ${below(own)} d join namespaces n on n.id = d.id
-            where ${seesGroup(p, everything)}`
+            where ${seesInside(p, everything)}`
     : above
 }
 

@@ -16,6 +16,7 @@ import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, notFound } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
 import { Added, Member, present } from './entity.ts'
+import * as changes from './changes_store.ts'
 import * as members from './store.ts'
 
 // What is the same for the members of a group and of a project.
@@ -171,6 +172,10 @@ function refusalOf({ id, username, outcome }: Told): [string, string][] {
   }
 }
 
+/** Whether the role would end on an earlier day than it does. */
+const endsSooner = ({ expires_at }: members.Member, to: string | null | undefined): boolean =>
+  typeof to === 'string' && (expires_at === null || to < expires_at)
+
 export const changing = {
   params: t.Object({
     access_level: t.Integer(),
@@ -187,14 +192,16 @@ export const changing = {
     const wish = { access_level, expires_at: expires_at ?? null }
     const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalidBy(fault)
-    if (access_level !== member.access_level) {
-      if (await members.isLastOwner(db, source, member)) throw forbidden()
+    const moves = access_level !== member.access_level
+    if ((moves || endsSooner(member, expires_at)) && (await changes.isLastOwner(db, source, member)))
+      throw forbidden()
+    if (moves) {
       const queues = queuesPromotions(ctx, actor)
       const judged = await judgeChange(db, source, member.id, { ...wish, by: actor.id, queues })
       if (judged === 'queued') return { message: { [member.username]: QUEUED } }
       if (judged !== undefined) throw invalidBy(judged)
     }
-    await members.update(db, source, member.id, { access_level, expires_at })
+    await changes.update(db, source, member.id, { access_level, expires_at })
     const changed = await members.find(db, actor, source, { all: false, userId: member.id })
     if (changed === undefined) throw noSuchRecord()
     return present(changed, ctx)
@@ -215,8 +222,8 @@ export const removing = {
   ): Promise<null> => {
     const { db, actor, source, member, params } = ctx
     if (member.id !== actor.id && !maySetLevel(actor, source, member.access_level)) throw forbidden()
-    if (await members.isLastOwner(db, source, member)) throw forbidden()
-    await members.remove(db, source, member.id, {
+    if (await changes.isLastOwner(db, source, member)) throw forbidden()
+    await changes.remove(db, source, member.id, {
       below: params.skip_subresources !== true,
       unassign: params.unassign_issuables === true,
     })

@@ -252,6 +252,26 @@ test('the last owner of a group stays, even of two who leave at once', async () 
   assert.deepEqual(told(lowered), [403, { message: '403 Forbidden' }])
 })
 
+test('the role of the last owner gets no last day, nor one after which nobody owns the group', async () => {
+  const { make } = world()
+  const group = await make.group()
+  const last = await make.memberOf('owner', { group })
+  const to = (user: Someone, body: object): Promise<{ status: number; body: unknown }> =>
+    call('PUT', `${at(group)}/${user.id}`, { access_level: 50, ...body }, admin)
+  const REFUSED = [403, { message: '403 Forbidden' }]
+  assert.deepEqual(told(await to(last, { expires_at: '2999-01-31' })), REFUSED)
+  const other = await make.user()
+  await make.member(other, 'owner', { group }, '2999-01-31')
+  assert.deepEqual(told(await to(last, { expires_at: '2999-01-31' })), REFUSED)
+  assert.deepEqual(told(await to(last, { access_level: 40 })), REFUSED)
+  assert.equal((await to(other, { expires_at: '2999-01-01' })).status, 200)
+  assert.equal((await to(other, { expires_at: null })).status, 200)
+  assert.equal((await to(last, { expires_at: '2999-01-31' })).status, 200)
+  assert.equal((await to(last, { expires_at: '2999-05-31' })).status, 200)
+  await make.sql(`update users set state = 'blocked' where id = ${other.id}`)
+  assert.deepEqual(told(await to(last, { expires_at: '2999-01-31' })), REFUSED)
+})
+
 test('a promotion into a billable role waits for an administrator where that is asked for', async () => {
   const { make } = world()
   await call('PUT', '/application/settings', { enable_member_promotion_management: true }, admin)

@@ -1,6 +1,7 @@
 import {
   group,
   groupOwner,
+  insideGroup,
   maintainer,
   projectEvenArchived as project,
   signedIn,
@@ -16,7 +17,7 @@ export const listGroupMembers = operation({
   path: '/groups/:id/members',
   summary: 'List those who were given a role on a group',
   ...published,
-  gates: [group, groupSource],
+  gates: [group, insideGroup, groupSource],
   ...listing,
 })
 
@@ -25,7 +26,7 @@ export const listAllGroupMembers = operation({
   path: '/groups/:id/members/all',
   summary: 'List all members of a group: given, inherited, invited with another group',
   ...published,
-  gates: [group, groupSource],
+  gates: [group, insideGroup, groupSource],
   ...listingAll,
 })
 
@@ -34,7 +35,7 @@ export const getGroupMember = operation({
   path: '/groups/:id/members/:user_id',
   summary: 'Get somebody who was given a role on a group',
   ...published,
-  gates: [group, groupSource, member],
+  gates: [group, insideGroup, groupSource, member],
   ...showing,
 })
 
@@ -43,7 +44,7 @@ export const getAnyGroupMember = operation({
   path: '/groups/:id/members/all/:user_id',
   summary: 'Get a member of a group, by whatever way',
   ...published,
-  gates: [group, groupSource, memberOfAny],
+  gates: [group, insideGroup, groupSource, memberOfAny],
   ...showing,
 })
 

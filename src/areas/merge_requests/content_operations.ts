@@ -11,7 +11,7 @@ import { isGitError } from '../../git/errors.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { tooLarge } from '../../http/problems.ts'
-import { Commit, presentListed } from '../../records/commit.ts'
+import { Commit, presentCommit } from '../../records/commit.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import {
   MergeRequest,
@@ -37,7 +37,7 @@ export const listMergeRequestCommits = operation({
   handle: async (ctx) => {
     const version = await newestVersion(ctx.db, ctx.mergeRequest.id)
     const found = version === undefined ? [] : await commitsOf(ctx.repository, version, ctx.page)
-    return { items: found.map((one) => presentListed(one, ctx.project, ctx)), total: undefined }
+    return { items: found.map((one) => presentCommit(one, ctx.project, ctx)), total: undefined }
   },
   returns: pageOf(Commit),
 })
@@ -50,6 +50,7 @@ export const getMergeRequestChanges = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/changes',
   summary: 'Get a merge request with all that it changes (deprecated: list its differences)',
+  deprecated: true,
   published: true,
   params: t.Object({ unidiff, access_raw_diffs: t.Optional(t.Boolean({ default: false })) }),
   gates,

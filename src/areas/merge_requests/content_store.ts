@@ -55,6 +55,7 @@ const issues = statement((p: PageSlots<IssueValues>) => {
   return paged(
     shownIssues(
       sql`select i.id from issues i where ${where} order by i.iid limit ${p.limit} offset ${p.offset}`,
+      p.user_id,
     ),
     sql`select from issues i where ${where}`,
   )

@@ -1,7 +1,9 @@
 import { Type as t } from 'typebox'
+import { ofMergeRequest } from '../../access/conversation.ts'
 import { developer, mayReadCode, project, signedIn } from '../../access/gates.ts'
 import { compareBranches, headOf, keepHead } from '../../core/comparing.ts'
 import { nextInProject } from '../../core/counters.ts'
+import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest } from '../../core/merge_request_changes.ts'
 import { followBranches } from '../../core/merge_request_moves.ts'
 import { noteCompared } from '../../core/merge_request_rows.ts'
@@ -82,6 +84,7 @@ export const createMergeRequest = operation({
         const row = await insertMergeRequest(tx, { ...values, iid })
         await noteCompared(tx, row.id, compared)
         await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, change)
+        await hearDescription({ db: tx, actor, about: ofMergeRequest(row), project }, row.description)
         await keepHead(repository, iid, head)
         return row
       })

@@ -5,7 +5,7 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { timestamp } from '../../http/schema.ts'
-import { Commit, presentListed } from '../../records/commit.ts'
+import { Commit, presentCommit } from '../../records/commit.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import { findVersion, listVersions, type Version } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
@@ -76,7 +76,7 @@ export const getMergeRequestVersion = operation({
     ])
     return {
       ...presentVersion(version),
-      commits: commits.map((one) => presentListed(one, project, ctx)),
+      commits: commits.map((one) => presentCommit(one, project, ctx)),
       diffs: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
     }
   },

@@ -1,7 +1,9 @@
 import { Type as t } from 'typebox'
+import { ofMergeRequest } from '../../access/conversation.ts'
 import { project, projectOwner, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { headRef } from '../../core/comparing.ts'
+import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_request_changes.ts'
 import { findTwin } from '../../core/merge_request_writes.ts'
 import { repositoryPath } from '../../core/projects.ts'
@@ -84,6 +86,8 @@ export const updateMergeRequest = operation({
         throw violates(error, 'merge_requests_open_key') ? anotherOne(mergeRequest.iid) : error
       },
     )
+    const about = ofMergeRequest(mergeRequest)
+    await hearDescription({ db, actor, about, project }, change.description, mergeRequest.description)
     return answerWith(ctx, db, mergeRequest)
   },
   returns: MergeRequestDetail,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { PACKAGE_ROOT } from '../../package_root.ts'
 
 /** The version of the published interface that this program follows: clients choose their calls by it. */
 export const INTERFACE_VERSION = '17.9.0'
 
-const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+const program = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8')) as {
   version: string
 }
 

@@ -64,7 +64,7 @@ function contents<Row>(
 }
 
 const issues = statements<Shape, Values, Paged<IssueShown>>((p, { everything }) =>
-  contents(p, 'issues', everything, shownIssues),
+  contents(p, 'issues', everything, (chosen) => shownIssues(chosen, p.user_id)),
 )
 const mergeRequests = statements<Shape, Values, Paged<MergeRequestShown>>((p, { everything }) =>
   contents(p, 'merge_requests', everything, shownMergeRequests),

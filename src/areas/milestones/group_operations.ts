@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { group, groupPlanner, signedIn } from '../../access/gates.ts'
+import { group, groupPlanner, insideGroup, signedIn } from '../../access/gates.ts'
 import { premiumCharts } from '../../access/tiers.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { Issue } from '../../records/issue.ts'
@@ -26,7 +26,7 @@ export const listGroupMilestones = operation({
       }),
     ),
   }),
-  gates: [group, inGroup],
+  gates: [group, insideGroup, inGroup],
   handle: list,
   returns: pageOf(Milestone),
 })
@@ -37,7 +37,7 @@ export const getGroupMilestone = operation({
   summary: 'Get a milestone of a group',
   published: true,
   first: [signedIn],
-  gates: [group, inGroup, milestone],
+  gates: [group, insideGroup, inGroup, milestone],
   handle: async (ctx) => presentMilestone(ctx.milestone, ctx),
   returns: Milestone,
 })
@@ -85,7 +85,7 @@ export const listGroupMilestoneIssues = operation({
   summary: 'List the issues at a milestone of a group',
   published: true,
   first: [signedIn],
-  gates: [group, inGroup, milestone],
+  gates: [group, insideGroup, inGroup, milestone],
   handle: contents.listIssues,
   returns: pageOf(Issue),
 })
@@ -96,7 +96,7 @@ export const listGroupMilestoneMergeRequests = operation({
   summary: 'List the merge requests at a milestone of a group',
   published: true,
   first: [signedIn],
-  gates: [group, inGroup, milestone],
+  gates: [group, insideGroup, inGroup, milestone],
   handle: contents.listMergeRequests,
   returns: pageOf(MergeRequest),
 })
@@ -107,7 +107,7 @@ export const listGroupBurndownEvents = operation({
   summary: 'List what a burndown chart of a milestone of a group is drawn from',
   published: true,
   first: [premiumCharts, signedIn],
-  gates: [group, inGroup, milestone],
+  gates: [group, insideGroup, inGroup, milestone],
   handle: contents.listBurndownEvents,
   returns: t.Array(contents.BurndownEvent),
 })

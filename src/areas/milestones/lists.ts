@@ -13,7 +13,7 @@ export const listParams = {
   title: t.Optional(t.String({ description: 'The whole title' })),
   search: t.Optional(t.String({ description: 'Part of the title or description' })),
   include_parent_milestones: t.Optional(
-    t.Boolean({ default: false, description: 'Deprecated: `include_ancestors`' }),
+    t.Boolean({ default: false, deprecated: true, description: 'Deprecated: `include_ancestors`' }),
   ),
   include_ancestors: t.Optional(
     t.Boolean({ default: false, description: 'Those of the groups above too; `iids` counts no more then' }),

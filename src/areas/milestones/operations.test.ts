@@ -140,8 +140,12 @@ test('lists are narrowed by every filter', async () => {
   ]
   for (const [query, expected] of cases)
     assert.deepEqual(titles(await world().get(`${inProject}?${query}`, planner)), expected, query)
-  const wrong = await world().get(`${inProject}?state=open`, planner)
-  assert.deepEqual(said(wrong), [400, { error: 'state does not have a valid value' }])
+  for (const [query, error] of [
+    ['state=open', 'state does not have a valid value'],
+    ['iids[]=one', 'iids is invalid'],
+    ['include_ancestors=perhaps&updated_after=x', 'include_ancestors is invalid, updated_after is invalid'],
+  ] as const)
+    assert.deepEqual(said(await world().get(`${inProject}?${query}`, planner)), [400, { error }])
 })
 
 test('milestones of all groups above come with include_ancestors, and iids counts no more', async () => {
@@ -213,6 +217,9 @@ test('what would be no milestone is refused in the published words, and nothing 
     [{ title: 'x', start_date: '10000-01-01' }, failed('create', `:start_date=>[${late}]`)],
     [{ title: 'x', due_date: '2030-02-30' }, { error: 'due_date is invalid' }],
     [{ title: 'x', start_date: 'soon' }, { error: 'start_date is invalid' }],
+    [{ title: 'x', due_date: '2030-01-01T00:00:00Z' }, { error: 'due_date is invalid' }],
+    [{ title: ['x'], due_date: { a: 1 } }, { error: 'title is invalid, due_date is invalid' }],
+    [{ title: null }, { error: 'title is missing' }],
     [
       { title: 'x', description: 'x'.repeat(1_000_001) },
       { error: 'description is expected to have length less than or equal to 1000000' },
@@ -321,6 +328,8 @@ test('a milestone is found in its own parent alone', async () => {
   const two = await made(inGroup, planner, { title: 'two' })
   for (const path of [`${inGroup}/${one.id}`, `${inProject}/${two.id}`, `${inProject}/987654321`])
     assert.deepEqual(said(await world().get(path, planner)), [404, { message: '404 Not found' }])
+  const wrong = [400, { error: 'milestone_id is invalid' }]
+  assert.deepEqual(said(await world().get(`${inProject}/one`, planner)), wrong)
 })
 
 test('where issues and merge requests are switched off there are no milestones', async () => {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { below, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, seesGroup, type Caller } from '../../core/sight.ts'
+import { mine, seesInside, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Milestone } from '../../db/schema_planning.ts'
 import {
@@ -76,7 +76,7 @@ function sources(p: Slots<ListValues>, shape: ListShape, cut: RawBuilder<unknown
     sql`select c.* from (${ids}) as home (id), lateral (${of('group_id', sql`home.id`)}) c`
   const inside = sql`
     select n.id from ${below(sql`${p.id}::bigint`)} d join namespaces n on n.id = d.id
-     where n.id <> ${p.id} and ${seesGroup(p, shape.everything)}`
+     where n.id <> ${p.id} and ${seesInside(p, shape.everything)}`
   const own = shape.kind === 'project' ? of('project_id', p.id) : groups(sql`select ${p.id}::bigint`)
   const above = sql`select g.id from unnest(${p.line}::bigint[]) as g (id)
                      ${shape.kind === 'group' ? sql`where g.id <> ${p.id}` : sql``}`

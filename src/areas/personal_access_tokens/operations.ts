@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
-import { alreadyRevoked, rotateToken } from '../../access/token_making.ts'
+import { alreadyRevoked, pastExpiry, rotateToken } from '../../access/token_making.ts'
 import * as tokens from '../../core/access_tokens.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -124,7 +124,7 @@ const rotation = {
   }),
   returns: NewAccessToken,
   status: 200,
-  refuses: [alreadyRevoked],
+  refuses: [alreadyRevoked, pastExpiry],
 } as const
 
 export const rotatePersonalAccessToken = operation({

@@ -145,6 +145,7 @@ export const updateProjectLabelByName = operation({
   method: 'PUT',
   path: '/projects/:id/labels',
   summary: 'Change a label of a project (deprecated: name it in the path)',
+  deprecated: true,
   published: true,
   first: [signedIn],
   params: t.Object(
@@ -179,6 +180,7 @@ export const deleteProjectLabelByName = operation({
   method: 'DELETE',
   path: '/projects/:id/labels',
   summary: 'Delete a label of a project (deprecated: name it in the path)',
+  deprecated: true,
   published: true,
   first: [signedIn],
   params: t.Object(

@@ -11,7 +11,13 @@ export const fields = {
   visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
   default_branch: t.Optional(t.String({ maxLength: 1_000 })),
   topics: t.Optional(listOf(t.String({ maxLength: 255 }))),
-  tag_list: t.Optional(listOf(t.String({ maxLength: 255, description: 'Deprecated: topics' }))),
+  tag_list: t.Optional(
+    t.Array(t.String({ maxLength: 255 }), {
+      commas: true,
+      deprecated: true,
+      description: 'Deprecated: topics',
+    }),
+  ),
   ...settingParams,
 }
 

@@ -6,14 +6,10 @@ import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
 import { listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/statement.ts'
+import { wordSize } from '../../db/text.ts'
 import { presentRecord, type Project } from '../../records/full_project.ts'
-import {
-  ANY_PROJECT,
-  PROJECT_LIST_SHAPE,
-  PROJECT_ORDERS,
-  listProjects,
-  type ProjectListShape,
-} from './list_store.ts'
+import { ANY_PROJECT, PROJECT_LIST_SHAPE, PROJECT_ORDERS, type ProjectListShape } from './list_shape.ts'
+import { listProjects } from './list_store.ts'
 
 const flag = t.Optional(t.Boolean({ default: false }))
 
@@ -119,15 +115,12 @@ function wanted(
     descending: params.sort !== 'asc',
     visibility: params.visibility ?? null,
     archived: params.archived ?? null,
-    search: search !== '',
+    search: wordSize(search),
+    topic: topic.length > 0,
     starred: actor !== null && params.starred === true,
     role: role !== undefined,
     ids: (params.id_after ?? params.id_before) !== undefined,
-    rare:
-      topic.length > 0 ||
-      with_issues_enabled === true ||
-      with_merge_requests_enabled === true ||
-      moments !== undefined,
+    rare: with_issues_enabled === true || with_merge_requests_enabled === true || moments !== undefined,
     keyset,
   }
   const values = {

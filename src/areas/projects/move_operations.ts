@@ -64,7 +64,9 @@ const forks = allows({
 })
 
 const forkParams = t.Object({
-  namespace: t.Optional(t.String({ description: 'Deprecated: namespace_id or namespace_path' })),
+  namespace: t.Optional(
+    t.String({ deprecated: true, description: 'Deprecated: namespace_id or namespace_path' }),
+  ),
   namespace_id: t.Optional(t.Integer()),
   namespace_path: t.Optional(t.String()),
   path: t.Optional(t.String({ maxLength: 1_000 })),

@@ -15,12 +15,12 @@ const ONE = { limit: 1, offset: 0 }
 
 /** Reminders with the records they are about. */
 async function present(
-  site: Pick<Instance, 'db' | 'config'>,
+  site: Pick<Instance, 'db' | 'config'> & { readonly actor: Actor },
   rows: readonly TodoShown[],
 ): Promise<Static<typeof Todo>[]> {
   const idsOf = (kind: TodoShown['kind']): number[] =>
     rows.filter((row) => row.kind === kind).map((row) => row.noteable_id)
-  const issues = await todos.issuesOf(site.db, idsOf('issue'))
+  const issues = await todos.issuesOf(site.db, site.actor, idsOf('issue'))
   const requests = await todos.mergeRequestsOf(site.db, idsOf('merge_request'))
   const targets = new Map<number, object>([
     ...issues.map((row) => [row.id, presentIssue(row, site)] as const),

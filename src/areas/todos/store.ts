@@ -124,13 +124,15 @@ interface Chosen {
   readonly ids: readonly number[]
 }
 const issues = statement(
-  (p: Slots<Chosen>) => sql<IssueShown>`${shownIssues(sql`select unnest(${p.ids}::bigint[]) as id`)}`,
+  (p: Slots<Chosen & { user_id: number }>) =>
+    sql<IssueShown>`${shownIssues(sql`select unnest(${p.ids}::bigint[]) as id`, p.user_id)}`,
 )
 const mergeRequests = statement(
   (p: Slots<Chosen>) =>
     sql<MergeRequestShown>`${shownMergeRequests(sql`select unnest(${p.ids}::bigint[]) as id`)}`,
 )
-export const issuesOf = (db: Db, ids: readonly number[]): Promise<IssueShown[]> => db.rows(issues, { ids })
+export const issuesOf = (db: Db, viewer: Viewer, ids: readonly number[]): Promise<IssueShown[]> =>
+  db.rows(issues, { ids, user_id: viewer.id })
 export const mergeRequestsOf = (db: Db, ids: readonly number[]): Promise<MergeRequestShown[]> =>
   db.rows(mergeRequests, { ids })
 

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
-import { issueToken } from '../../access/token_making.ts'
+import { issueToken, pastExpiry } from '../../access/token_making.ts'
 import { SCOPES, type Scope } from '../../access/tokens.ts'
 import * as tokens from '../../core/access_tokens.ts'
 import { loads, type Has } from '../../http/gate.ts'
@@ -30,6 +30,7 @@ export const createPersonalAccessToken = operation({
     return { ...presentToken(made.row), token: made.token }
   },
   returns: NewAccessToken,
+  refuses: [pastExpiry],
 })
 
 /** What a token may be made for by whoever holds nothing but a token: as published, next to nothing. */
@@ -51,6 +52,7 @@ export const createOwnPersonalAccessToken = operation({
     return { ...presentToken(made.row), token: made.token }
   },
   returns: NewAccessToken,
+  refuses: [pastExpiry],
 })
 
 const ImpersonationToken = t.Object({ ...AccessToken.properties, impersonation: t.Boolean() })
@@ -111,6 +113,7 @@ export const createImpersonationToken = operation({
     return { ...present(made.row), token: made.token }
   },
   returns: t.Object({ ...ImpersonationToken.properties, token: t.String() }),
+  refuses: [pastExpiry],
 })
 
 const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { LRUCache } from 'lru-cache'
+import { LRUCache } from 'lru-cache'
 import { isGitError } from '../errors.ts'
 import { idBytes } from './graph_file.ts'
 import type { AskObject, Graphs } from './graphs.ts'
@@ -29,6 +29,8 @@ export interface WalkTools {
 const firstStride = 256
 const growth = 4
 const maxOrderBytes = 16 * 1024 * 1024
+/** How many hashes the remembered pages hold together. */
+const maxPaged = 5_000
 
 /**
  * Walks history, in memory where the commit-graph can answer and with `git rev-list` where not, and remembers how far
@@ -38,6 +40,10 @@ const maxOrderBytes = 16 * 1024 * 1024
 export class Walks {
   readonly #tools: WalkTools
   readonly #orders: LRUCache<string, Order>
+  readonly #pages = new LRUCache<string, readonly string[]>({
+    maxSize: maxPaged,
+    sizeCalculation: (page) => 1 + page.length,
+  })
   readonly #growing = new Map<string, Promise<Order>>()
 
   constructor(tools: WalkTools, orders: LRUCache<string, Order>) {
@@ -46,10 +52,10 @@ export class Walks {
   }
 
   /**
-   * The hashes of `query.limit` commits after the first `query.skip`.
+   * The hashes of `query.limit` commits after the first `query.skip`; for some time the same array for the same ones.
    * Throws TypeError for a query that is no query, GitError when git fails (an unknown hash included).
    */
-  async page(gitDirectory: string, query: LogQuery): Promise<string[]> {
+  async page(gitDirectory: string, query: LogQuery): Promise<readonly string[]> {
     if (selectionOf(query, []) === undefined || query.limit === 0) return []
     const all = query.all === true ? await this.#tools.tips.list(gitDirectory) : undefined
     const tips = all === undefined ? (query.from ?? []) : all.tips.map(({ commit }) => commit)
@@ -61,9 +67,14 @@ export class Walks {
     }
     const what = { ...selection, since: String(selection.since), until: String(selection.until) }
     const name = JSON.stringify(all === undefined ? what : { ...what, tips: all.version })
+    const pageKey = `${gitDirectory}\0${name}\0${query.skip}\0${end}`
+    const known = this.#pages.get(pageKey)
+    if (known !== undefined) return known
     const key = `${gitDirectory}\0${createHash('sha256').update(name).digest('base64')}`
     const { ids } = await this.#upTo(key, { gitDirectory, selection }, end)
-    return hashes(ids.subarray(query.skip * idBytes, end * idBytes))
+    const page = hashes(ids.subarray(query.skip * idBytes, end * idBytes))
+    this.#pages.set(pageKey, page)
+    return page
   }
 
   /** Lets go of walks that hold on to what is no longer the repository's graph; their orders stay. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { GitError } from '../errors.ts'
 import { isChildReport, killGroup } from './spawner_protocol.ts'
 import type { ChildReport, Ending, KillOrder, LaunchOrder } from './spawner_protocol.ts'
+import { programFile } from '../../package_root.ts'
 
 /** One git process. Its stdout, and its stdin when it was asked for, are `socket`; back-pressure is the socket's own. */
 export interface GitProcess {
@@ -118,7 +119,7 @@ export class SpawnerLink {
   }
 
   #fork(): Promise<string> {
-    const file = fileURLToPath(import.meta.url).replace('spawner_link', 'spawner_child')
+    const file = fileURLToPath(programFile('git/processes/spawner_child'))
     const child = fork(file, [tmpdir()], {
       env: { PATH: this.#path },
       execArgv: file.endsWith('.ts')

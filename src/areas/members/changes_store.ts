@@ -1,0 +1,102 @@
+import { sql, type RawBuilder } from 'kysely'
+import { own, unexpired, type Source } from '../../core/membership.ts'
+import { ROLES } from '../../core/roles.ts'
+import type { Db } from '../../db/client.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
+import type { Member } from './store.ts'
+
+type Kind = Pick<Source, 'kind'>
+type Key = { readonly source_id: number; readonly user_id: number }
+
+const updateStatement = statements<
+  Kind,
+  Key & { access_level: number; expires_at: string | null; keeps: boolean },
+  unknown
+>(
+  (p, kind) => sql`
+    update members m set access_level = ${p.access_level},
+           expires_at = case when ${p.keeps}::boolean then m.expires_at else ${p.expires_at}::date end, updated_at = now()
+     where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
+)
+/** `expires_at` undefined leaves that as it is. */
+export const update = (
+  db: Db,
+  { kind, id }: Source,
+  userId: number,
+  to: { readonly access_level: number; readonly expires_at: string | null | undefined },
+): Promise<number> =>
+  db.run(updateStatement({ kind }), {
+    source_id: id,
+    user_id: userId,
+    access_level: to.access_level,
+    expires_at: to.expires_at ?? null,
+    keeps: to.expires_at === undefined,
+  })
+
+const removeStatement = statements<Kind, Key, unknown>(
+  (p, kind) => sql`delete from members m where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
+)
+const below = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(select d.id from namespaces d where d.traversal_ids @> array[${id}::bigint] offset 0)`
+const removeBelow = statement(
+  (p: Slots<Key>) => sql`
+    delete from members m
+     where m.user_id = ${p.user_id}
+       and (m.namespace_id in ${below(p.source_id)}
+            or m.project_id in (select p.id from projects p where p.namespace_id in ${below(p.source_id)}))`,
+)
+const unassignStatements = (
+  ['issue_assignees', 'merge_request_assignees', 'merge_request_reviewers'] as const
+).map((table) => {
+  const [parents, key] =
+    table === 'issue_assignees' ? ['issues', 'issue_id'] : ['merge_requests', 'merge_request_id']
+  return statements<Kind, Key, unknown>(
+    (p, { kind }) => sql`
+        delete from ${sql.table(table)} a using ${sql.table(parents)} r
+         where a.user_id = ${p.user_id} and r.id = ${sql.ref(`a.${key}`)} and r.project_id in (${
+           kind === 'project'
+             ? sql`select ${p.source_id}::bigint`
+             : sql`select p.id from projects p where p.namespace_id in ${below(p.source_id)}`
+         })`,
+  )
+})
+
+/** Takes a role away; with `below`, those on what is inside the group too. */
+export async function remove(
+  db: Db,
+  { kind, id }: Source,
+  userId: number,
+  options: { readonly below: boolean; readonly unassign: boolean },
+): Promise<void> {
+  const key = { source_id: id, user_id: userId }
+  await db.run(removeStatement({ kind }), key)
+  if (options.below && kind === 'group') await db.run(removeBelow, key)
+  if (options.unassign) for (const one of unassignStatements) await db.run(one({ kind }), key)
+}
+
+const hold = statement(
+  (p: Slots<{ id: number }>) => sql`select from namespaces where id = ${p.id} for no key update`,
+)
+interface Owning {
+  readonly line: readonly number[]
+  readonly user_id: number
+  readonly until: string | null
+}
+const otherOwner = statement(
+  (p: Slots<Owning>) => sql<{ id: number }>`
+    select m.id from members m join users u on u.id = m.user_id and u.user_type = 'human' and u.state = 'active'
+     where m.namespace_id = any(${p.line}::bigint[]) and m.user_id <> ${p.user_id}
+       and m.access_level = ${sql.lit(ROLES.owner)} and ${unexpired}
+       and (m.expires_at is null or m.expires_at >= ${p.until}::date) limit 1`,
+)
+
+/**
+ * Whether nobody else owns the group for as long, here or above: a group is not left to nobody, now or on a day to come.
+ * Two owners who leave at once wait for each other.
+ */
+export async function isLastOwner(db: Db, { kind, id, above }: Source, member: Member): Promise<boolean> {
+  if (kind !== 'group' || member.access_level !== ROLES.owner) return false
+  await db.run(hold, { id })
+  const other = { line: [...above, id], user_id: member.id, until: member.expires_at }
+  return (await db.one(otherOwner, other)) === undefined
+}
