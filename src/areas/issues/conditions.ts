@@ -19,7 +19,7 @@ export interface FilterValues {
   readonly weight: number
   readonly epic: number
   readonly iteration: number
-  readonly iteration_title: string
+  readonly iterations: readonly number[]
   readonly emoji: string
   readonly created_after: string
   readonly created_before: string
@@ -114,8 +114,7 @@ export const CONDITIONS = {
   in_epic: () => inEpic,
   no_epic: () => sql`not ${inEpic}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
-  iteration_title: (p) =>
-    sql`i.iteration_id = any(array(select t.id from iterations t where t.title = ${p.iteration_title}))`,
+  iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
   emoji: (p) => reacted(p, sql`e.name = ${p.emoji}`),
