@@ -22,6 +22,8 @@ export interface Here {
   readonly reader: Reader
   /** The project around it; an epic has none. */
   readonly home: Project | undefined
+  /** The groups around it, from the root down. */
+  readonly line: readonly number[]
   /** The note on it that a path goes on to. */
   readonly note?: Note
 }
@@ -29,13 +31,15 @@ export interface Here {
 type InProject = Has<{ project: Project }>
 type InGroup = Has<{ group: Group }>
 
-const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home'> => ({
+const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home' | 'line'> => ({
   reader: { viewer: actor, role: project.role },
   home: project,
+  line: project.traversal_ids,
 })
-const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'> => ({
+const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home' | 'line'> => ({
   reader: { viewer: actor, role: group.role },
   home: undefined,
+  line: group.traversal_ids,
 })
 
 const PLAIN = { iid: null, project_id: null, group_id: null, locked: false, confidential: false } as const

@@ -1,7 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, roleInProject } from './roles.ts'
+import type { Db } from '../db/client.ts'
+import { statement, type Slots } from '../db/statement.ts'
+import { ROLES, heldBy, roleInProject } from './roles.ts'
 
-// What a caller belongs to, as a few ranges of addresses: parts of statements whose caller's grants are `mine`.
+// What a caller belongs to, as a few ranges of addresses: read first, so that a list is planned for what it will meet.
 
 type Raw = RawBuilder<unknown>
 
@@ -21,26 +23,69 @@ export const isBelow = (row: string, above: Raw): Raw => {
 /** More namespaces than this are not walked one by one. */
 const FEW = 1_000
 
-/**
- * `areas`: the topmost groups (and the personal namespace) on which the caller holds that level, all below them being the
- * caller's too, except where `denial` says that something denies. `homes`: the namespaces there, and `vast` whether there
- * are too many of them to walk. `single`: projects outside of those.
- */
-export const areasOf = (level: Raw): Raw => sql`
-  denial as materialized (select exists (select from mine g where g.access_level = ${sql.lit(ROLES.no_access)}) as denies),
-  areas as materialized (
-    select distinct n.id, n.full_path from mine g join namespaces n on n.id = g.namespace_id
-     where g.access_level >= ${level} and not exists (
-       select from mine o where o.access_level >= ${level} and o.namespace_id <> n.id and o.namespace_id = any(n.traversal_ids))),
-  homes as materialized (
-    select h.id from areas a, lateral (
-      select a.id union all
-      select d.id from namespaces d where d.kind = 'group' and ${isBelow('d', sql`a.full_path`)}) h limit ${sql.lit(FEW + 1)}),
-  vast as materialized (select count(*) > ${sql.lit(FEW)} as many from homes),
-  single as materialized (
-    select g.project_id as id from mine g join projects gp on gp.id = g.project_id join namespaces n on n.id = gp.namespace_id
-     where g.access_level >= ${level} and not exists (select from areas a where a.id = any(n.traversal_ids)))`
+export interface Belonging {
+  /** Every grant, in three columns; 0 where there is none. */
+  readonly held_namespaces: readonly number[]
+  readonly held_projects: readonly number[]
+  readonly held_levels: readonly number[]
+  /** Whether a level of 0 is among them, so that what stands below another one may be closed all the same. */
+  readonly denies: boolean
+  /** Addresses of the topmost groups (and the personal namespace) that hold the level asked for: all below them do. */
+  readonly areas: readonly string[]
+  /** The namespaces there, as far as they are few. */
+  readonly homes: readonly number[]
+  readonly many: boolean
+  /** Projects outside of those. */
+  readonly single: readonly number[]
+}
+type Row = Omit<Belonging, 'many' | 'held_levels'> & { readonly held_levels: readonly number[] | null }
 
-/** Whether a project inside what the caller belongs to is the caller's indeed. */
-export const undenied = (level: Raw): Raw =>
-  sql`(not (select denies from denial) or ${heldOnProject} >= ${level})`
+const belonging = statement(
+  (p: Slots<{ user_id: number; level: number }>) => sql<Row>`
+    with mine as materialized (select * from ${heldBy(p.user_id)} g),
+    topmost as materialized (
+      select distinct n.id, n.full_path, n.kind from mine g join namespaces n on n.id = g.namespace_id
+       where g.access_level >= ${p.level} and not exists (
+         select from mine o
+          where o.access_level >= ${p.level} and o.namespace_id <> n.id and o.namespace_id = any(n.traversal_ids)))
+    select array_agg(coalesce(g.namespace_id, 0)) as held_namespaces, array_agg(coalesce(g.project_id, 0)) as held_projects,
+           array_agg(g.access_level) as held_levels,
+           coalesce(bool_or(g.access_level = ${sql.lit(ROLES.no_access)}), false) as denies,
+           array(select a.full_path from topmost a) as areas,
+           array(select h.id from topmost a, lateral (
+             select a.id union all
+             (select d.id from namespaces d where d.kind = 'group' and ${isBelow('d', sql`a.full_path`)}
+               limit ${sql.lit(FEW + 1)})) h limit ${sql.lit(FEW + 1)}) as homes,
+           array(select distinct s.project_id from mine s
+                   join projects sp on sp.id = s.project_id join namespaces n on n.id = sp.namespace_id
+                  where s.access_level >= ${p.level}
+                    and not exists (select from topmost a where a.id = any(n.traversal_ids))) as single
+      from mine g`,
+)
+
+const NOTHING: Belonging = {
+  held_namespaces: [],
+  held_projects: [],
+  held_levels: [],
+  denies: false,
+  areas: [],
+  homes: [],
+  many: false,
+  single: [],
+}
+
+/** What the user holds, and where that is at least `level`. */
+export async function belongingOf(db: Db, userId: number | null, level: number): Promise<Belonging> {
+  if (userId === null) return NOTHING
+  const [row] = await db.rows(belonging, { user_id: userId, level })
+  if (row === undefined || row.held_levels === null) return NOTHING
+  return { ...row, held_levels: row.held_levels, many: row.homes.length > FEW }
+}
+
+/** The grants as `mine`, for a statement that was given them. */
+export const mineFrom = (p: {
+  readonly [Name in 'held_namespaces' | 'held_projects' | 'held_levels']: Raw
+}): Raw => sql`mine as materialized (
+  select nullif(g.namespace_id, 0) as namespace_id, nullif(g.project_id, 0) as project_id, g.access_level
+    from unnest(${p.held_namespaces}::bigint[], ${p.held_projects}::bigint[], ${p.held_levels}::int[])
+    as g (namespace_id, project_id, access_level))`

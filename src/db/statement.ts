@@ -109,15 +109,25 @@ export type Paged<Row> = Row & { readonly total_count: number; readonly position
 
 /**
  * One page and its total in one round trip. `rows` is the page, already ordered and cut; `matches` is the same
- * list uncut and unordered, counted no further than the published limit.
+ * list uncut and unordered, counted no further than the published limit. `before` is what both of them read.
  */
 export const paged = <Row>(
   rows: RawBuilder<Row>,
   matches: RawBuilder<unknown>,
+  before?: RawBuilder<unknown>,
 ): RawBuilder<Paged<Row>> => sql`
-  with page as materialized (select r.*, row_number() over () as position from (${rows}) r),
+  with ${before === undefined ? sql`` : sql`${before},`}
+       page as materialized (select r.*, row_number() over () as position from (${rows}) r),
        total as (select count(*)::int as total_count from (${matches} limit ${sql.lit(COUNTED + 1)}) m)
   select page.*, total.total_count from total left join page on true order by page.position`
+
+const REACHES = [21, 101, 500, 2_000, 10_000, 60_000]
+
+/**
+ * A few more rows than `reach`, as a number that may stand in the text of a statement: the planner takes a limit that it
+ * does not know for a tenth of the table, and plans such a statement anew each time it is sent.
+ */
+export const known = (reach: number): number => REACHES.find((each) => each >= reach) ?? reach
 
 export interface Listed<Row> {
   readonly items: readonly Row[]

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, heldBy, homeOf, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
+import { heldOnProject, isBelow } from '../../core/areas.ts'
+import { ROLES, heldBy, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
@@ -39,6 +40,8 @@ export interface ProjectShape {
 export interface ProjectFilters {
   readonly group_id: number
   readonly line: readonly number[]
+  /** The address of the group. */
+  readonly full_path: string
   readonly visibility: Visibility | null
   readonly search: string
   /** The least level the viewer must hold on each project. */
@@ -53,21 +56,19 @@ type Values = ProjectFilters & {
 }
 type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
 
-const levelHeld = sql`coalesce(${roleInProject(sql`mine`, sql`p.id`, sql`n.traversal_ids`)}, 0)`
-
 function conditions(p: P, shape: ProjectShape): RawBuilder<unknown> {
   return sql.join(
     [
       shape.everything
         ? sql`true`
-        : sql`(p.visibility = any(${p.open_to}) or ${levelHeld} >= ${sql.lit(ROLES.guest)})`,
+        : sql`(p.visibility = any(${p.open_to}) or ${heldOnProject} >= ${sql.lit(ROLES.guest)})`,
       ...(shape.archived === null ? [] : [sql`p.archived = ${sql.lit(shape.archived)}`]),
       ...(shape.visibility ? [sql`p.visibility = ${p.visibility}`] : []),
       ...(shape.search ? [sql`(p.name ilike ${p.pattern} or p.path ilike ${p.pattern})`] : []),
       ...(shape.starred
         ? [sql`exists (select from project_stars s where s.user_id = ${p.user_id} and s.project_id = p.id)`]
         : []),
-      ...(shape.role ? [sql`${levelHeld} >= ${p.role}`] : []),
+      ...(shape.role ? [sql`${heldOnProject} >= ${p.role}`] : []),
       ...(shape.issuesEnabled ? [sql`coalesce((p.settings->>'issues_enabled')::boolean, true)`] : []),
       ...(shape.mergeRequestsEnabled
         ? [sql`coalesce((p.settings->>'merge_requests_enabled')::boolean, true)`]
@@ -90,12 +91,12 @@ function orderOf(p: P, { order, descending, search }: ProjectShape): RawBuilder<
     : sql`${sql.ref(`p.${order}`)} ${direction}, p.id ${direction}`
 }
 
+/** Everything below a group is one range of addresses. */
+const inside = (p: P): RawBuilder<unknown> => isBelow('p', sql`${p.full_path}::text`)
 function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<unknown> | undefined {
   if (!own) return undefined
   if (descendants)
-    return sql`p.namespace_id = any(array(
-      select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint]
-      ${ancestors ? sql`union select unnest(${p.line}::bigint[])` : sql``}))`
+    return ancestors ? sql`(${inside(p)} or p.namespace_id = any(${p.line}::bigint[]))` : inside(p)
   return ancestors ? sql`p.namespace_id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
 }
 
@@ -106,7 +107,7 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) 
   const home = homes(p, shape)
   const sharedIn = sql`p.id in (select l.project_id from project_group_links l
     where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
-  const from = sql`from projects p, ${homeOf} n`
+  const from = sql`from projects p`
   const sources = [
     ...(home ? [home] : []),
     ...(shape.shared ? [home ? sql`${sharedIn} and not (${home})` : sharedIn] : []),

@@ -47,6 +47,7 @@ async function aroundGroup(ctx: Context, group: GroupRow, withProjects: boolean)
 export const projectFilters = (group: GroupRow, page: { limit: number; offset: number }): ProjectFilters => ({
   group_id: group.id,
   line: group.traversal_ids,
+  full_path: group.full_path,
   visibility: null,
   search: '',
   role: 0,

@@ -1,9 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { own, unexpired, type Source } from '../../core/membership.ts'
 import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { namesUser, usersNamed } from '../../core/word_search.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import {
+  known,
   listed,
   paged,
   statement,
@@ -32,6 +34,8 @@ interface Shape {
   readonly query: boolean
   readonly user_ids: boolean
   readonly skip_users: boolean
+  /** How many to take from each group that gives members. */
+  readonly reach: number
 }
 interface Values {
   readonly source_id: number
@@ -45,12 +49,31 @@ interface Values {
   readonly limit: number
   readonly offset: number
 }
+type Raw = RawBuilder<unknown>
 
 const HELD = sql`m.user_id, m.access_level, m.expires_at, m.created_at, m.created_by_id`
 
-/** Who holds what there, in as many rows as there are ways. */
-function held(p: Slots<Values>, { kind, all, inside }: Shape): RawBuilder<unknown> {
-  const direct = sql`select ${HELD} from members m where ${own({ kind }, p.source_id)} and ${unexpired}`
+/** What is asked of the members `m`. */
+const asked = (p: Slots<Values>, shape: Shape): Raw =>
+  sql.join(
+    [
+      unexpired,
+      ...(shape.one ? [sql`m.user_id = ${p.user_id}`] : []),
+      ...(shape.query
+        ? [sql`exists (select from users u where u.id = m.user_id and ${namesUser(p.pattern)})`]
+        : []),
+      ...(shape.user_ids ? [sql`m.user_id = any(${p.user_ids}::bigint[])`] : []),
+      ...(shape.skip_users ? [sql`m.user_id <> all(${p.skip_users}::bigint[])`] : []),
+    ],
+    sql` and `,
+  )
+
+/**
+ * Who holds what there, in as many rows as there are ways. `who` says more of `m`; each group gives its members in the
+ * order of their ids, and no more than `cut` leaves.
+ */
+function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw): Raw {
+  const direct = sql`(select ${HELD} from members m where ${own({ kind }, p.source_id)} and ${who} ${cut})`
   if (!all) return direct
   const above = sql`${p.above}::bigint[]`
   const line = kind === 'group' ? sql`(${above} || ${p.source_id}::bigint)` : above
@@ -58,41 +81,38 @@ function held(p: Slots<Values>, { kind, all, inside }: Shape): RawBuilder<unknow
     ? sql`true`
     : sql`(w.visibility = any(${p.open_to})
            or ${roleInNamespace(heldBy(p.viewer), sql`w.traversal_ids`)} >= ${sql.lit(ROLES.guest)})`
-  const invited = (links: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  const invited = (links: Raw): Raw => sql`
     select m.user_id, least(m.access_level, l.group_access), least(m.expires_at, l.expires_at), m.created_at, m.created_by_id
-      from ${links} join namespaces w on w.id = l.with_id
-      join members m on m.namespace_id = any(w.traversal_ids)
-     where m.access_level >= ${sql.lit(ROLES.guest)} and ${unexpired} and ${visible}
-       and (l.expires_at is null or l.expires_at > today()) and not denied_in(m.user_id, w.traversal_ids)`
+      from ${links} join namespaces w on w.id = l.with_id, unnest(w.traversal_ids) as giving (id), lateral (
+        select ${HELD} from members m
+         where m.namespace_id = giving.id and m.access_level >= ${sql.lit(ROLES.guest)}
+           and not denied_in(m.user_id, w.traversal_ids) and ${who} ${cut}) m
+     where ${visible} and (l.expires_at is null or l.expires_at > today())`
   const ofGroups = sql`(select shared_with_group_id as with_id, group_access, expires_at
                           from group_group_links where shared_group_id = any(${line})) l`
   const ofProject = sql`(select group_id as with_id, group_access, expires_at
                            from project_group_links where project_id = ${p.source_id}) l`
   return sql`
     ${direct}
-    union all select ${HELD} from members m
-     where m.namespace_id = any(${above}) and m.access_level <> ${sql.lit(ROLES.minimal_access)} and ${unexpired}
-    union all select n.owner_id, ${sql.lit(ROLES.owner)}, null, n.created_at, null
-      from namespaces n where n.id = any(${line}) and n.kind = 'user'
+    union all select m.* from unnest(${above}) as giving (id), lateral (
+        select ${HELD} from members m
+         where m.namespace_id = giving.id and m.access_level <> ${sql.lit(ROLES.minimal_access)} and ${who} ${cut}) m
+    union all select m.* from (
+        select n.owner_id as user_id, ${sql.lit(ROLES.owner)}, null::date as expires_at, n.created_at, null::bigint
+          from namespaces n where n.id = any(${line}) and n.kind = 'user') m where ${who}
     union all ${invited(ofGroups)}
     ${kind === 'project' ? sql`union all ${invited(ofProject)}` : sql``}`
 }
 
 /** One row for each user: the strongest of what is held, unless something denies. Given directly there is but one. */
-const strongest = (p: Slots<Values>, shape: Shape): RawBuilder<unknown> => sql`
-  select ${shape.all ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape)}) h
-    join users u on u.id = h.user_id
-   where ${sql.join(
-     [
-       sql`true`,
-       ...(shape.one ? [sql`h.user_id = ${p.user_id}`] : []),
-       ...(shape.query ? [sql`(u.name ilike ${p.pattern} or u.username ilike ${p.pattern})`] : []),
-       ...(shape.user_ids ? [sql`h.user_id = any(${p.user_ids}::bigint[])`] : []),
-       ...(shape.skip_users ? [sql`h.user_id <> all(${p.skip_users}::bigint[])`] : []),
-     ],
-     sql` and `,
-   )}
+const strongest = (p: Slots<Values>, shape: Shape, who: Raw): Raw => sql`
+  select ${shape.all ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape, who, sql``)}) h
    order by h.user_id${shape.all ? sql`, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first` : sql``}`
+
+/** The same users by their ids alone, as far as `reach`. */
+const ids = (p: Slots<Values>, shape: Shape, reach: Raw): Raw =>
+  sql`select distinct h.user_id from (
+        ${held(p, shape, asked(p, shape), sql`order by m.user_id limit ${reach}`)}) h`
 
 const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
   select u.id, u.username, u.name, u.state, u.avatar_url, h.access_level::int as access_level, h.expires_at,
@@ -101,13 +121,20 @@ const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
                                    'avatar_url', c.avatar_url) from users c where c.id = h.created_by_id) as created_by
     from (${rows}) h join users u on u.id = h.user_id`
 
-const listStatement = statements<Shape, Values, Paged<Member>>((p, shape) =>
-  paged(
-    sql<Member>`${shown(sql`${strongest(p, shape)} limit ${p.limit} offset ${p.offset}`)} order by u.id`,
-    sql`select from (${strongest(p, shape)}) counted`,
-  ),
+const listStatement = statements<Shape, Values, Paged<Member>>((p, shape) => {
+  const who = sql`${unexpired} and m.user_id = any(array(select user_id from chosen))`
+  return paged(
+    sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
+    shape.all
+      ? ids(p, shape, sql`10001`)
+      : sql`select from members m where ${own(shape, p.source_id)} and ${asked(p, shape)}`,
+    sql`chosen as materialized (
+      ${ids(p, shape, sql.lit(shape.reach))} order by h.user_id limit ${p.limit} offset ${p.offset})`,
+  )
+})
+const oneStatement = statements<Shape, Values, Member>((p, shape) =>
+  shown(strongest(p, shape, asked(p, shape))),
 )
-const oneStatement = statements<Shape, Values, Member>((p, shape) => shown(strongest(p, shape)))
 
 const valuesFor = (source: Source, viewer: Viewer | null): Values => ({
   source_id: source.id,
@@ -129,6 +156,7 @@ const shapeFor = ({ kind, role }: Source, viewer: Viewer | null, all: boolean): 
   query: false,
   user_ids: false,
   skip_users: false,
+  reach: 0,
 })
 
 export interface Wanted {
@@ -145,16 +173,19 @@ export async function list(
   source: Source,
   { all, query = '', user_ids, skip_users, page }: Wanted & { readonly page: Page },
 ): Promise<Listed<Member>> {
+  const named = query === '' ? undefined : await usersNamed(db, query)
+  const meant = named && user_ids ? named.filter((id) => user_ids.includes(id)) : (named ?? user_ids)
   const shape = {
     ...shapeFor(source, viewer, all),
-    query: query !== '',
-    user_ids: user_ids !== undefined,
+    query: query !== '' && named === undefined,
+    user_ids: meant !== undefined,
     skip_users: skip_users !== undefined,
+    reach: known(page.size + page.offset),
   }
   const values = {
     ...valuesFor(source, viewer),
     pattern: containing(query),
-    user_ids: user_ids ?? [],
+    user_ids: meant ?? [],
     skip_users: skip_users ?? [],
     limit: page.size,
     offset: page.offset,
@@ -172,7 +203,6 @@ export const find = (
     ...valuesFor(source, viewer),
     user_id: userId,
   })
-
 const byUsernames = statement(
   (p: Slots<{ names: readonly string[] }>) => sql<{ id: number; username: string }>`
     select id, username from users where lower(username) in (select lower(name) from unnest(${p.names}::text[]) name)`,

@@ -107,7 +107,6 @@ function wanted(
   const role = roleOf(actor, params)
   const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } =
     params
-  const moments = last_activity_after ?? last_activity_before ?? updated_after ?? updated_before
   const shape: ProjectListShape = {
     ...PROJECT_LIST_SHAPE,
     of: of === 'all' && role !== undefined ? 'member' : of,
@@ -120,7 +119,9 @@ function wanted(
     starred: actor !== null && params.starred === true,
     role: role !== undefined,
     ids: (params.id_after ?? params.id_before) !== undefined,
-    rare: with_issues_enabled === true || with_merge_requests_enabled === true || moments !== undefined,
+    features: with_issues_enabled === true || with_merge_requests_enabled === true,
+    active: (last_activity_after ?? last_activity_before) !== undefined,
+    updated: (updated_after ?? updated_before) !== undefined,
     keyset,
   }
   const values = {

@@ -1,3 +1,4 @@
+import type { Belonging } from '../../core/areas.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 export const PROJECT_ORDERS = [
@@ -25,8 +26,10 @@ export interface ProjectListShape {
   /** The viewer must hold a level, however visible the project is. */
   readonly role: boolean
   readonly ids: boolean
-  /** The filters that few ask for, all in one: so there are not as many statements as ways to mix them. */
-  readonly rare: boolean
+  /** What the project uses. */
+  readonly features: boolean
+  readonly active: boolean
+  readonly updated: boolean
   /** Pages by id, without totals. */
   readonly keyset: boolean
 }
@@ -50,11 +53,12 @@ export interface ProjectListFilters {
   readonly limit: number
   readonly offset: number
 }
-export type ProjectListValues = ProjectListFilters & {
-  readonly user_id: number | null
-  readonly open_to: readonly Visibility[]
-  readonly pattern: string
-}
+export type ProjectListValues = ProjectListFilters &
+  Omit<Belonging, 'many' | 'denies'> & {
+    readonly user_id: number | null
+    readonly open_to: readonly Visibility[]
+    readonly pattern: string
+  }
 
 export const PROJECT_LIST_SHAPE: ProjectListShape = {
   of: 'all',
@@ -67,7 +71,9 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
   starred: false,
   role: false,
   ids: false,
-  rare: false,
+  features: false,
+  active: false,
+  updated: false,
   keyset: false,
 }
 export const ANY_PROJECT: Omit<ProjectListFilters, 'limit' | 'offset'> = {

@@ -1,56 +1,17 @@
 import { sql, type RawBuilder } from 'kysely'
-import { heldOnProject, isBelow, undenied } from '../../core/areas.ts'
+import { heldOnProject, isBelow } from '../../core/areas.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Visibility } from '../../db/schema.ts'
-import type { ProjectListShape, ProjectListValues } from './list_shape.ts'
+import { and, bounds, filters, sought, type P, type Shape } from './list_filters.ts'
 
-type P = { readonly [Name in keyof ProjectListValues]: RawBuilder<ProjectListValues[Name]> }
 type Raw = RawBuilder<unknown>
-export type Shape = ProjectListShape & { readonly everything: boolean; readonly open: readonly Visibility[] }
 
 const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
-const at = (moment: Raw): Raw => sql`${moment}::timestamptz`
-const and = (conditions: readonly Raw[]): Raw => sql.join([sql`true`, ...conditions], sql` and `)
-
-function filters(p: P, shape: Shape): Raw[] {
-  return [
-    ...(shape.archived === null ? [] : [shape.archived ? sql`p.archived` : sql`not p.archived`]),
-    ...(shape.starred
-      ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
-      : []),
-    ...(shape.ids ? [sql`p.id > ${p.id_after} and p.id < ${p.id_before}`] : []),
-    ...(shape.rare
-      ? [
-          sql`(not ${p.issues} or coalesce((p.settings->>'issues_enabled')::boolean, true))`,
-          sql`(not ${p.merge_requests} or coalesce((p.settings->>'merge_requests_enabled')::boolean, true))`,
-          sql`p.last_activity_at > ${at(p.active_after)} and p.last_activity_at < ${at(p.active_before)}`,
-          sql`p.updated_at > ${at(p.updated_after)} and p.updated_at < ${at(p.updated_before)}`,
-        ]
-      : []),
-  ]
-}
-
-/** What is looked for, in columns with indexes of trigrams; two letters have none, and must not ask those. */
-function sought(p: P, { search, topic }: Shape): Raw[] {
-  const asked = (column: string): Raw =>
-    search === 'short' ? sql`(${sql.ref(column)} || '')` : sql.ref(column)
-  return [
-    ...(search
-      ? [
-          sql`(${asked('p.name')} ilike ${p.pattern} or ${asked('p.description')} ilike ${p.pattern}
-              or (${asked('p.full_path')} ilike ${p.pattern} and (p.path ilike ${p.pattern} or ${p.namespaces})))`,
-        ]
-      : []),
-    ...(topic ? [sql`p.topics @> ${p.topics}::text[]`] : []),
-  ]
-}
-
 const name = sql`lower(p.name) collate "C"`
 const path = sql`lower(p.path) collate "C"`
-const begins = (column: Raw, word: Raw): Raw => sql`starts_with(${column}, lower(${word}))`
-/** The same, as a walk along an index: no letter comes after the last one. */
-const from = (column: Raw, word: Raw): Raw =>
-  sql`${column} >= lower(${word}) and ${column} < lower(${word}) || chr(1114111) and ${begins(column, word)}`
+/** A walk along an index: no letter comes after the last one. */
+const begins = (column: Raw, word: Raw): Raw =>
+  sql`(${column} >= lower(${word}) and ${column} < lower(${word}) || chr(1114111))`
 const called = (p: P): Raw => sql`(${path} = lower(${p.search}) or ${name} = lower(${p.search}))`
 
 /** What is called so, what begins so, whose path begins so, and the rest. */
@@ -74,91 +35,106 @@ const shown = ({ visibility }: Shape): Visibility[] =>
 const isOpen = (shape: Shape) => (each: Visibility) => shape.everything || shape.open.includes(each)
 export const levelOf = (p: P, shape: Shape): Raw => (shape.role ? p.role : sql.lit(ROLES.guest))
 
-const many = sql`(select many from vast)`
+const undenied = (p: P, shape: Shape): Raw =>
+  shape.denies ? sql`${heldOnProject} >= ${levelOf(p, shape)}` : sql`true`
+const holds = (p: P, shape: Shape): Raw => sql`${heldOnProject} >= ${levelOf(p, shape)}`
 
 interface Cut {
   readonly order: Raw
-  readonly reach: Raw
+  readonly reach: number
 }
-const cutBy = ({ order, reach }: Cut): Raw => sql`order by ${order} limit ${reach}`
-
 /**
- * The newest few in the order are looked at one by one; where they do not fill the page, what is sought is rare enough
- * to be fetched by its own index and sorted.
+ * Rows in an order, as far as the page reaches. Fenced: what else is asked of them is looked at row by row, for the planner
+ * takes it for rarer than it is, and would fetch and sort everything.
  */
-function nearOrFar(p: P, shape: Shape, sees: Raw, cut: Cut): Raw {
-  const rest = and([sees, ...sought(p, shape), ...filters(p, shape)])
+const walk = (
+  p: P,
+  shape: Shape,
+  { at, asked }: { readonly at: Raw; readonly asked: readonly Raw[] },
+  cut: Cut,
+): Raw => sql`
+  select p.* from (select p.* from projects p where ${and([at, ...bounds(p, shape, shape.order)])}
+                    order by ${cut.order} offset 0) p where ${and(asked)} limit ${sql.lit(cut.reach)}`
+const cutBy = ({ order, reach }: Cut): Raw => sql`order by ${order} limit ${sql.lit(reach)}`
+
+const SAMPLE = 150
+/** `frequent`: whether every fifth of the oldest and the newest projects is what is sought. */
+export const frequency = (p: P, shape: Shape): Raw => {
+  const some = (direction: Raw): Raw =>
+    sql`(select p.* from projects p order by p.id ${direction} limit ${sql.lit(SAMPLE)})`
+  return sql`frequent as materialized (
+    select count(*) * 5 >= ${sql.lit(2 * SAMPLE)} as it
+      from (${some(sql`asc`)} union all ${some(sql`desc`)}) p where ${and(sought(p, shape))})`
+}
+const frequent = sql`(select it from frequent)`
+
+/** What is frequent is met on a walk in the order; what is rare is fetched by its own index and sorted. */
+function walkedOrFetched(p: P, shape: Shape, sees: Raw, cut: Cut): Raw {
+  const rest = and([sees, ...filters(p, shape)])
   const walks = shown(shape).map(
-    (each) => sql`(select p.* from projects p where p.visibility = ${sql.lit(each)}
-                    order by ${cut.order} limit ${cut.reach} * 4 + 200)`,
+    (each) =>
+      sql`(${walk(p, shape, { at: sql`p.visibility = ${sql.lit(each)}`, asked: [frequent, ...sought(p, shape), rest] }, cut)})`,
   )
-  const near = sql`select p.* from (
-      select p.* from (${sql.join(walks, sql` union all `)}) p order by ${cut.order} limit ${cut.reach} * 4 + 200) p
-     where ${rest} ${cutBy(cut)}`
-  const filled = sql`(select count(*) from near) >= ${cut.reach}`
-  return sql`select * from (with near as materialized (${near})
-    select * from near where ${filled}
-    union all
+  return sql`select * from (${sql.join(walks, sql` union all `)} union all
     (select p.* from (select p.* from projects p where ${and(sought(p, shape))} offset 0) p
-      where not (${filled}) and ${rest} ${cutBy(cut)})) p`
+      where not ${frequent} and ${rest} ${cutBy(cut)})) p`
 }
 
-/** Each kind of likeness in its own order, and only as far as those before it left room. */
+/** Each kind of likeness in its own order, and only where those before it did not fill the page. */
 function bySimilarity(p: P, shape: Shape, sees: Raw, { reach }: Cut): Raw {
   const rest = and([sees, ...sought(p, shape), ...filters(p, shape)])
-  const left = (before: string): Raw => sql`(select greatest(${reach} - count(*), 0) from ${sql.ref(before)})`
+  const room = (before: string): Raw =>
+    sql`(select count(*) from ${sql.ref(before)}) < ${sql.lit(reach)} and ${rest}`
+  const cut = (column: Raw): Raw => sql`order by ${column}, p.id limit ${sql.lit(reach)}`
+  // The walk is fenced, or the planner would rather fetch and sort all that begins so.
+  const walk = (column: Raw): Raw =>
+    sql`(select p.* from projects p where ${begins(column, p.search)} order by ${column}, p.id offset 0) p`
   const unnamed = sql`not ${called(p)} and not ${begins(name, p.search)}`
   return sql`select p.* from (
     with called as materialized (
       select p.* from projects p where p.id = any(array(
           select p.id from projects p where ${name} = lower(${p.search})
-          union select p.id from projects p where ${path} = lower(${p.search}))) and ${rest}
-       order by ${name}, p.id limit ${reach}),
+          union select p.id from projects p where ${path} = lower(${p.search}))) and ${rest} ${cut(name)}),
     named as materialized (
       select * from called union all (
-      select p.* from projects p where ${from(name, p.search)} and not ${called(p)} and ${rest}
-       order by ${name}, p.id limit ${left('called')})),
+      select p.* from ${walk(name)} where not ${called(p)} and ${room('called')} limit ${sql.lit(reach)})),
     placed as materialized (
       select * from named union all (
-      select p.* from projects p where ${from(path, p.search)} and ${unnamed} and ${rest}
-       order by ${path}, p.id limit ${left('named')}))
+      select p.* from ${walk(path)} where ${unnamed} and ${room('named')} limit ${sql.lit(reach)}))
     select * from placed union all (
     select p.* from (select p.* from projects p where ${and(sought(p, shape))} offset 0) p
-     where (select count(*) from placed) < ${reach} and ${unnamed} and not ${begins(path, p.search)} and ${rest}
-     order by ${name}, p.id limit ${left('placed')})) p`
+     where ${unnamed} and not ${begins(path, p.search)} and ${room('placed')} ${cut(name)})) p`
 }
 
-const seeks = ({ search, topic, order }: Shape): boolean =>
+export const seeks = ({ search, topic, order }: Shape): boolean =>
   search === 'long' || topic || (search !== null && order === 'similarity')
 
 /** The namespaces that the caller belongs to, each in order by an index and only as far as the page reaches. */
 function homeSources(p: P, shape: Shape, only: readonly Visibility[], cut: Cut): Raw[] {
-  const level = levelOf(p, shape)
-  const rest = and([undenied(level), among(only), ...sought(p, shape), ...filters(p, shape)])
+  const rest = [undenied(p, shape), among(only), ...sought(p, shape), ...filters(p, shape)]
   return [
-    sql`select p.* from homes h, lateral (
-          select p.* from projects p where p.namespace_id = h.id and ${rest} ${cutBy(cut)}) p where not ${many}`,
-    sql`select p.* from projects p where not ${many} and p.id = any(array(select id from single)) and ${rest} ${cutBy(cut)}`,
+    sql`select p.* from unnest(${p.homes}::bigint[]) h (id), lateral (
+          ${walk(p, shape, { at: sql`p.namespace_id = h.id`, asked: rest }, cut)}) p`,
+    sql`select p.* from projects p where p.id = any(${p.single}::bigint[]) and ${and(rest)} ${cutBy(cut)}`,
   ]
 }
 
-/** Pages of what is scattered: the caller's own, when that is much; and everything that is seen without a role. */
+/** Pages of what is scattered: what is open, and the caller's own when that is much. */
 function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
-  const [all, open] = [shown(shape), shown(shape).filter(isOpen(shape))]
-  const closed = all.filter((each) => !open.includes(each))
-  const own = sql`(${many} and ${heldOnProject} >= ${levelOf(p, shape)})`
-  const member = shape.of === 'member'
+  const [open, own] = [openOf(shape), shape.belongs === 'many' ? ownOf(shape) : []]
+  if (open.length + own.length === 0) return []
   if (seeks(shape)) {
-    const mine = sql`(${many} and ${among(all)} and ${own})`
-    const sees = member ? mine : closed.length === 0 ? among(open) : sql`(${among(open)} or ${mine})`
-    const by = shape.order === 'similarity' && shape.search !== null ? bySimilarity : nearOrFar
-    return [sql`${by(p, shape, sees, cut)} ${member ? sql`where ${many}` : sql``}`]
+    const sides = [
+      ...(open.length === 0 ? [] : [among(open)]),
+      ...(own.length === 0 ? [] : [sql`(${among(own)} and ${holds(p, shape)})`]),
+    ]
+    const by = shape.order === 'similarity' && shape.search !== null ? bySimilarity : walkedOrFetched
+    return [by(p, shape, sql`(${sql.join(sides, sql` or `)})`, cut)]
   }
-  const rest = [...sought(p, shape), ...filters(p, shape)]
-  return (member ? all : [...open, ...closed]).map((each) => {
-    const needs = !member && open.includes(each) ? [] : [many, own]
-    const where = and([sql`p.visibility = ${sql.lit(each)}`, ...needs, ...rest])
-    return sql`select p.* from projects p where ${where} ${cutBy(cut)}`
+  return [...open, ...own].map((each) => {
+    const needs = open.includes(each) ? [] : [holds(p, shape)]
+    const asked = [...needs, ...sought(p, shape), ...filters(p, shape)]
+    return walk(p, shape, { at: sql`p.visibility = ${sql.lit(each)}`, asked }, cut)
   })
 }
 
@@ -166,7 +142,7 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
 export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
   const within = narrow(p, shape)
   if (within !== undefined) {
-    const role = sql`${heldOnProject} >= ${levelOf(p, shape)}`
+    const role = holds(p, shape)
     const sees = shape.role
       ? role
       : shape.everything
@@ -175,8 +151,17 @@ export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
     const where = and([within, sees, among(shown(shape)), ...sought(p, shape), ...filters(p, shape)])
     return [sql`select p.* from projects p where ${where} ${cutBy(cut)}`]
   }
-  const own = shape.of === 'member' ? shown(shape) : shown(shape).filter((each) => !isOpen(shape)(each))
-  return [...wideSources(p, shape, cut), ...(own.length === 0 ? [] : homeSources(p, shape, own, cut))]
+  const own = shape.belongs === 'few' ? ownOf(shape) : []
+  const all = [...wideSources(p, shape, cut), ...(own.length === 0 ? [] : homeSources(p, shape, own, cut))]
+  return all.length === 0 ? [sql`select p.* from projects p where false`] : all
+}
+
+/** What is seen without a role, and what by whom it belongs to alone. */
+const openOf = (shape: Shape): Visibility[] =>
+  shape.of === 'member' ? [] : shown(shape).filter(isOpen(shape))
+const ownOf = (shape: Shape): Visibility[] => {
+  if (shape.belongs === 'nothing') return []
+  return shown(shape).filter((each) => shape.of === 'member' || !isOpen(shape)(each))
 }
 
 /** Lists of a namespace, of stars and of forks have an index of their own. */
@@ -190,20 +175,28 @@ function narrow(p: P, { of }: Shape): Raw | undefined {
 
 /** The same projects uncut and in no order, to be counted: what the caller belongs to by its ranges of addresses. */
 export function counted(p: P, shape: Shape): Raw[] {
-  if (narrow(p, shape) !== undefined) return sources(p, shape, { order: sql`p.id`, reach: sql`10001` })
-  const member = shape.of === 'member'
-  const open = member ? [] : shown(shape).filter(isOpen(shape))
-  const own = shown(shape).filter((each) => !open.includes(each))
-  const rest = [...sought(p, shape), ...filters(p, shape)]
-  const mine = and([among(own), undenied(levelOf(p, shape)), ...rest])
+  if (narrow(p, shape) !== undefined) return sources(p, shape, { order: sql`p.id`, reach: 10_001 })
+  const [open, own] = [openOf(shape), ownOf(shape)]
+  const seen = [among(open), ...filters(p, shape)]
+  const words = sought(p, shape)
+  const mine = and([among(own), undenied(p, shape), ...words, ...filters(p, shape)])
+  const walked = sql`select p.id from (select p.* from projects p where ${and(seen)} offset 0) p`
   return [
-    ...(open.length === 0 ? [] : [sql`select p.id from projects p where ${and([among(open), ...rest])}`]),
+    ...(seeks(shape)
+      ? [
+          sql`${walked} where ${frequent} and ${and(words)}`,
+          sql`select p.id from (select p.* from projects p where ${and(words)} offset 0) p
+               where not ${frequent} and ${and(seen)}`,
+        ]
+      : words.length > 0
+        ? [sql`${walked} where ${and(words)}`]
+        : [sql`select p.id from projects p where ${and(seen)}`]),
     ...(own.length === 0
       ? []
       : [
-          sql`select p.id from areas a, lateral (
+          sql`select p.id from unnest(${p.areas}::text[]) a (full_path), lateral (
             select p.id from projects p where ${isBelow('p', sql`a.full_path`)} and ${mine} limit 10001) p`,
-          sql`select p.id from projects p where p.id = any(array(select id from single)) and ${mine}`,
+          sql`select p.id from projects p where p.id = any(${p.single}::bigint[]) and ${mine}`,
         ]),
   ]
 }
