@@ -19,7 +19,7 @@ export interface FilterValues {
   readonly weight: number
   readonly epic: number
   readonly iteration: number
-  readonly iteration_title: string
+  readonly iterations: readonly number[]
   readonly emoji: string
   readonly created_after: string
   readonly created_before: string
@@ -114,8 +114,7 @@ export const CONDITIONS = {
   in_epic: () => inEpic,
   no_epic: () => sql`not ${inEpic}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
-  iteration_title: (p) =>
-    sql`i.iteration_id in (select t.id from iterations t where t.title = ${p.iteration_title})`,
+  iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
   emoji: (p) => reacted(p, sql`e.name = ${p.emoji}`),
@@ -148,8 +147,9 @@ export const CONDITIONS = {
   not_assignees: (p) => sql`not exists (
     select from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[]))`,
   not_labels: (p) => sql`not exists (
-    select from label_links k join labels l on l.id = k.label_id
-     where k.noteable_id = i.id and l.title = any(${p.not_labels}::text[]))`,
+    select from label_links k
+     where k.noteable_id = i.id
+       and k.label_id = any(array(select l.id from labels l where l.title = any(${p.not_labels}::text[]))))`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
   not_milestone_started: () => sql`not ${dated}`,

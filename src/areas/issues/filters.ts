@@ -54,7 +54,10 @@ const titlesIn = (given: readonly string[] | undefined): string[] =>
   given?.length === 1 && word(given[0]) !== undefined ? [] : titlesOf(given)
 const lower = (names: readonly string[] = []): string[] => names.map((name) => name.trim().toLowerCase())
 
-const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], users: [] }
+const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], iterations: [], dated: [], users: [] }
+
+const timeboxOf = ({ milestone, milestone_id }: FilterParams): string | undefined =>
+  word(milestone) ?? milestone_id?.toLowerCase()
 
 async function resolve(
   db: Db,
@@ -66,6 +69,8 @@ async function resolve(
     labels: project === undefined ? [] : titlesIn(params.labels),
     milestones: word(params.milestone) === undefined ? [params.milestone ?? []].flat() : [],
     not_milestones: [not.milestone ?? []].flat(),
+    iterations: [params.iteration_title ?? []].flat(),
+    timebox: project === undefined ? [] : ['started', 'upcoming'].filter((one) => one === timeboxOf(params)),
     users: lower([
       ...[params.author_username ?? [], not.author_username ?? []].flat(),
       ...(params.assignee_username ?? []),
@@ -94,12 +99,17 @@ export async function filterOf({ db, actor, project }: Around, params: FilterPar
   columns(found, params)
   people(found, params, known)
   labels(found, params.labels, project === undefined ? undefined : known)
-  timeboxes(found, params, known)
+  timeboxes(found, params, known, project !== undefined)
+  iterations(found, params.iteration_title, known)
   search(found, params)
   // As published, both forms of a scope.
   const scope = params.scope?.replaceAll('-', '_')
   if (scope === 'created_by_me') found.is(actor === null ? 'nothing' : 'mine')
-  if (scope === 'assigned_to_me') found.is(actor === null ? 'nothing' : 'on_me')
+  if (scope === 'assigned_to_me') {
+    if (actor === null) found.is('nothing')
+    else if (found.values.assignee === undefined) found.where('assignee', actor.id)
+    else found.is('on_me')
+  }
   negations(found, not, known)
   return {
     conditions: [...new Set(found.conditions)].sort(),
@@ -120,7 +130,6 @@ function columns(found: Gathered, params: FilterParams): void {
   either(found, params.weight, { is: 'weight', any: 'weighed', none: 'unweighed' })
   either(found, params.epic_id, { is: 'epic', any: 'in_epic', none: 'no_epic' })
   either(found, params.iteration_id, { is: 'iteration', any: 'in_iteration', none: 'no_iteration' })
-  found.where('iteration_title', params.iteration_title)
   const emoji = word(params.my_reaction_emoji)
   if (emoji === undefined) found.where('emoji', params.my_reaction_emoji)
   else found.is(emoji === 'any' ? 'any_emoji' : 'no_emoji')
@@ -213,11 +222,15 @@ function labels(found: Gathered, given: readonly string[] | undefined, known: Kn
   }
 }
 
-function timeboxes(found: Gathered, { milestone, milestone_id }: FilterParams, known: Known): void {
-  const all = word(milestone) ?? milestone_id?.toLowerCase()
+function timeboxes(found: Gathered, params: FilterParams, known: Known, project: boolean): void {
+  const { milestone } = params
+  const all = timeboxOf(params)
   if (all === 'none') found.is('no_milestone')
   else if (all === 'any') found.is('in_milestone')
-  else if (all === 'started') found.is('milestone_started')
+  else if (project && all !== undefined) {
+    if (known.dated.length > 0) found.where('milestones', known.dated)
+    else found.is('nothing')
+  } else if (all === 'started') found.is('milestone_started')
   else if (all === 'upcoming') found.is('milestone_upcoming')
   else if (milestone !== undefined) {
     const [id, ...more] = known.milestones
@@ -225,6 +238,12 @@ function timeboxes(found: Gathered, { milestone, milestone_id }: FilterParams, k
     else if (more.length === 0) found.where('milestone', id)
     else found.where('milestones', known.milestones)
   }
+}
+
+function iterations(found: Gathered, title: string | undefined, known: Known): void {
+  if (title === undefined) return
+  if (known.iterations.length > 0) found.where('iterations', known.iterations)
+  else found.is('nothing')
 }
 
 function search(found: Gathered, params: FilterParams): void {

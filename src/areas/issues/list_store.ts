@@ -64,7 +64,7 @@ const NONE: FilterValues = {
   weight: 0,
   epic: 0,
   iteration: 0,
-  iteration_title: '',
+  iterations: [],
   emoji: '',
   created_after: '-infinity',
   created_before: 'infinity',

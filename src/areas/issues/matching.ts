@@ -90,10 +90,10 @@ const LINKS = {
     select k.noteable_id as id, k.issue_created_at as created_at,
            k.issue_state as state, k.issue_confidential as confidential
       from label_links k where k.label_id = ${label} and k.issue_project_id = ${p.place}`,
-  assignee: (p: P) => sql`
+  assignee: (p: P, project: RawBuilder<unknown> = p.place) => sql`
     select a.issue_id as id, a.issue_created_at as created_at,
            a.issue_state as state, a.issue_confidential as confidential
-      from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${p.place}`,
+      from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${project}`,
 }
 const LINKED: readonly ConditionName[] = [
   ...(['state', 'confidential', 'created_after', 'created_before', 'not_labels'] as const),
@@ -111,7 +111,7 @@ function viaLinks(p: P, shape: Shape, { order, cut }: Cut): RawBuilder<unknown> 
     both ? sql`(select * from (${links}) i ${order} offset 0)` : sql`(${links})`
   const other = sql`join ${walked(LINKS.label(p, p.second_label))} o on o.created_at = i.created_at and o.id = i.id`
   const rest = shape.conditions.filter((name) => name !== by && !(both && name === 'common_label'))
-  return sql`select i.id, i.created_at from ${walked(LINKS[by](p))} i ${both ? other : sql``}
+  return sql`select i.id, i.created_at from ${walked(by === 'label' ? LINKS.label(p) : LINKS.assignee(p))} i ${both ? other : sql``}
     where ${all(p, rest, 'in time')} and ${seesIssues(p, shape, sql`0`)} ${cut}`
 }
 
@@ -145,9 +145,20 @@ function viaTitle(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unkn
        ${cut}) i`
 }
 
+/** What somebody is to do in a group. */
+function viaAssignee(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
+  const rest = shape.conditions.filter((name) => name !== 'assignee')
+  if (shape.in !== 'group' || rest.length === shape.conditions.length) return undefined
+  if (!rest.every((name) => LINKED.includes(name))) return undefined
+  return sql`with ${mine(p)}, places as materialized (${places(p, shape)})
+    select i.* from places v, lateral (
+      select i.* from (${LINKS.assignee(p, sql`v.id`)}) i
+       where ${all(p, rest, 'otherwise')} and ${seesIssues(p, shape, sql`v.role`)} ${cut}) i`
+}
+
 /** The same from links alone, where they say all that is asked and the order is that of time. */
 export const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
-  viaLinks(p, shape, cut) ?? viaTitle(p, shape, cut.cut)
+  viaLinks(p, shape, cut) ?? viaTitle(p, shape, cut.cut) ?? viaAssignee(p, shape, cut.cut)
 
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
 export function matching(

@@ -7,6 +7,9 @@ interface Names {
   readonly milestones: readonly string[]
   readonly not_milestones: readonly string[]
   readonly users: readonly string[]
+  readonly iterations: readonly string[]
+  /** `started` or `upcoming`, in a project. */
+  readonly timebox: readonly string[]
 }
 export interface Known {
   /** Where there are several to choose from: how many issues bear it, and how far back the newest 10,001 of them reach. */
@@ -18,6 +21,9 @@ export interface Known {
   }[]
   readonly milestones: number[]
   readonly not_milestones: number[]
+  readonly iterations: number[]
+  /** Those that are going on, or to come, where that was asked. */
+  readonly dated: number[]
   readonly users: { readonly id: number; readonly username: string }[]
 }
 
@@ -38,6 +44,14 @@ const known = statement(
            array(select m.id from milestones m where m.title = any(${p.not_milestones}::text[])
                and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
              as not_milestones,
+           array(select t.id from iterations t where t.title = any(${p.iterations}::text[])) as iterations,
+           array(select m.id from milestones m
+                  where cardinality(${p.timebox}::text[]) > 0 and m.state = 'active'
+                    and (m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[]))
+                    and case when 'started' = any(${p.timebox}::text[])
+                             then m.start_date <= today() and (m.due_date is null or m.due_date >= today())
+                             else m.due_date > today() and (m.start_date is null or m.start_date > today()) end)
+             as dated,
            (select coalesce(json_agg(json_build_object('id', u.id, 'username', lower(u.username))), '[]') from users u
              where lower(u.username) = any(${p.users}::text[])) as users`,
 )
@@ -53,5 +67,5 @@ export async function lookUp(
     project_id: project?.id ?? null,
     line: project?.traversal_ids ?? null,
   })
-  return row ?? { labels: [], milestones: [], not_milestones: [], users: [] }
+  return row ?? { labels: [], milestones: [], not_milestones: [], iterations: [], dated: [], users: [] }
 }
