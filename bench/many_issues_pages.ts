@@ -8,7 +8,9 @@ const pages = (text: string): string[] =>
 const ORDERS = pages(`
   order_by=created_at&sort=asc | order_by=updated_at | order_by=updated_at&sort=asc | order_by=title |
   order_by=title&sort=asc | order_by=due_date | order_by=due_date&sort=asc | order_by=weight |
-  order_by=weight&sort=asc | order_by=popularity | order_by=relative_position&sort=asc |
+  order_by=weight&sort=asc | order_by=popularity | order_by=relative_position&sort=asc`)
+/** These have no index: they look at all that matches. */
+const LOOKED_THROUGH = pages(`
   order_by=milestone_due | order_by=milestone_due&sort=asc | order_by=label_priority&sort=asc |
   order_by=priority | order_by=priority&sort=asc`)
 const LABELS = pages(`
@@ -72,8 +74,8 @@ export interface Pair {
 
 export function pagesOf({ few, many }: Filled): Pair[] {
   const query = (page: string): string => (page === 'MIDDLE' ? middle() : page)
-  const inProject = (who: 'planner' | 'guest') =>
-    [...REST, ...ORDERS, ...LABELS, ...PEOPLE, ...PLANS].map((page) => ({
+  const inProject = (who: 'planner' | 'guest', wanted: readonly string[]) =>
+    wanted.map((page) => ({
       who,
       page,
       few: `/projects/${few.project}/issues?${query(page)}`,
@@ -95,5 +97,7 @@ export function pagesOf({ few, many }: Filled): Pair[] {
       many: `/issues?${scoped}`,
     }
   })
-  return [...inProject('planner'), ...inProject('guest'), ...inGroup, ...everywhere]
+  const usual = [...REST, ...ORDERS, ...LABELS, ...PEOPLE, ...PLANS]
+  const near = [...inProject('planner', usual), ...inProject('guest', usual)]
+  return [...near, ...inGroup, ...everywhere, ...inProject('planner', LOOKED_THROUGH)]
 }

@@ -1,84 +1,29 @@
 import { Type as t } from 'typebox'
-import type { Noteable, NoteableKind, Reader } from '../core/conversation.ts'
-import type { Group } from '../core/groups.ts'
+import type { NoteableKind } from '../core/conversation.ts'
 import { commitNoteable, findDiscussion, findNote } from '../core/note_reading.ts'
-import { repositoryPath, type Project } from '../core/projects.ts'
+import { repositoryPath } from '../core/projects.ts'
 import { ROLES } from '../core/roles.ts'
 import type { Note } from '../db/schema_conversation.ts'
-import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema_planning.ts'
 import { allows, loads, type Actor, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
 import type { AnyOperation } from '../http/operation.ts'
 import { forbidden, noSuchRecord, notFound, type Problem } from '../http/problems.ts'
+import {
+  PLAIN,
+  inGroup,
+  inProject,
+  ofEpic,
+  ofIssue,
+  ofMergeRequest,
+  ofSnippet,
+  type Here,
+  type InProject,
+} from './conversation_records.ts'
 import { group, hasRepository, mayReadCode, project } from './gates.ts'
 import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
 import { premiumOrAbsent } from './tiers.ts'
 
 // Conversations are alike whatever they are about. An operation is written once, behind the gate `noteable` that stands
 // for the gates of any base, and `on` puts it on one base after the other.
-
-/** What every base gives. */
-export interface Here {
-  readonly noteable: Noteable
-  readonly reader: Reader
-  /** The project around it; an epic has none. */
-  readonly home: Project | undefined
-  /** The note on it that a path goes on to. */
-  readonly note?: Note
-}
-
-type InProject = Has<{ project: Project }>
-type InGroup = Has<{ group: Group }>
-
-const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home'> => ({
-  reader: { viewer: actor, role: project.role },
-  home: project,
-})
-const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'> => ({
-  reader: { viewer: actor, role: group.role },
-  home: undefined,
-})
-
-const PLAIN = { iid: null, project_id: null, group_id: null, locked: false, confidential: false } as const
-
-/** An issue, as what is talked about. */
-export const ofIssue = ({ discussion_locked, ...row }: Issue): Noteable => ({
-  kind: 'issue',
-  id: row.id,
-  iid: row.iid,
-  project_id: row.project_id,
-  group_id: null,
-  author_id: row.author_id,
-  locked: discussion_locked,
-  confidential: row.confidential,
-})
-/** A merge request. */
-export const ofMergeRequest = (row: MergeRequest): Noteable => ({
-  ...PLAIN,
-  kind: 'merge_request',
-  id: row.id,
-  iid: row.iid,
-  project_id: row.project_id,
-  author_id: row.author_id,
-  locked: row.discussion_locked,
-})
-const ofSnippet = ({ id, project_id, author_id }: Snippet): Noteable => ({
-  ...PLAIN,
-  kind: 'snippet',
-  id,
-  project_id,
-  author_id,
-})
-/** An epic. */
-export const ofEpic = (row: Epic): Noteable => ({
-  kind: 'epic',
-  id: row.id,
-  iid: row.iid,
-  project_id: null,
-  group_id: row.group_id,
-  author_id: row.author_id,
-  locked: row.discussion_locked,
-  confidential: row.confidential,
-})
 
 const commitOfPath = loads({
   param: 'commit_id',

@@ -17,7 +17,7 @@ export interface PushRight {
 /** What the caller may do to the branch, as its protection stands now. */
 export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
   const { actor, project } = ctx
-  const holder = { role: project.role, admin: actor.admin }
+  const holder = { id: actor.id, role: project.role, admin: actor.admin }
   // Whom no rule could let in costs no look at the rules.
   if (!mayPush(undefined, holder)) return { pushes: false, rewrites: false }
   const rule = await ruleOf(ctx, branch)

@@ -24,17 +24,20 @@ interface Closing {
 export function closingIn(text: string): Closing[] {
   const found = new Map<string, Closing>()
   for (const [phrase] of text.matchAll(PHRASE))
-    for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g))
-      if (found.size < MOST) found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
+    for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g)) {
+      found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
+      if (found.size === MOST) return [...found.values()]
+    }
   return [...found.values()]
 }
 
 /** The iids of those of the same project. */
-export const closedBy = (texts: readonly string[]): number[] => [
-  ...new Set(
-    texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
-  ),
-]
+export const closedBy = (texts: readonly string[]): number[] =>
+  [
+    ...new Set(
+      texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
+    ),
+  ].slice(0, MOST)
 
 const close = statement(
   (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<{ id: number }>`

@@ -239,5 +239,6 @@ const CHANGE_TEXTS: Readonly<Record<ChangeFault, (path: string) => string>> = {
   empty_path: () => 'You must provide a file path',
   traversal: () => 'Path cannot include directory traversal',
   invalid_path: (path) => `invalid path: '${path}'`,
+  gitmodules: (path) => `disallowed content of '${path}'`,
 }
 const changeText = ({ reason, path }: ChangeRefused): string => CHANGE_TEXTS[reason](path)

@@ -70,6 +70,8 @@ export interface EpicDeed {
   readonly db: Db
   readonly actor: { readonly id: number }
   readonly line: readonly number[]
+  /** Set while an epic is made: nothing has changed yet that people would want to be told. */
+  readonly quiet?: boolean
 }
 
 /** The epic as it is, held until the transaction ends. */
@@ -91,7 +93,7 @@ export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Pr
   }
   await db.run(update, { ...after, id, closed_by: actor.id })
   await labelEpic(deed, id, to)
-  await tell(deed, now, after)
+  if (deed.quiet !== true) await tell(deed, now, after)
   return true
 }
 

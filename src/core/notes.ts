@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Discussion, Note } from '../db/schema_conversation.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
@@ -63,12 +63,30 @@ export interface NewNote {
 
 type Written = Omit<NewNote, 'position'> & { readonly noteable_id: number; readonly position: string | null }
 
+/** As much is said about one thing: whoever reads all of it at once must be answered. What the service says is not counted. */
+const MOST = { notes: 5_000, bytes: 32 * 1024 * 1024 }
+/** It is refused: as much has been said as can be. */
+export class TooMuchSaid extends Error {}
+
+const hasRoom = (noteable: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
+  select count(*) < ${sql.lit(MOST.notes)} and coalesce(sum(octet_length(c.body)), 0) < ${sql.lit(MOST.bytes)}
+    from (select n.body from notes n where n.noteable_id = ${noteable} and n.system_action is null
+           limit ${sql.lit(MOST.notes)}) c)`
+const room = statement((p: Slots<{ id: number }>) => sql<{ free: boolean }>`select ${hasRoom(p.id)} as free`)
+
+/** What was written; where nothing was, throws TooMuchSaid if that is why. */
+async function unlessFull(db: Db, { id }: Noteable, row: Note | undefined): Promise<Note | undefined> {
+  if (row === undefined && (await db.one(room, { id }))?.free === false) throw new TooMuchSaid()
+  return row
+}
+
 const begin = statement(
   (p: Slots<Written & { key: string; individual: boolean; internal: boolean }>) => sql<Note>`
     with thread as (
       insert into discussions (key, noteable_id, individual_note, internal, created_at)
-      values (${p.key}, ${p.noteable_id}, ${p.individual}, ${p.internal},
-              coalesce(${p.created_at}::timestamptz, clock_timestamp()))
+      select ${p.key}, ${p.noteable_id}, ${p.individual}, ${p.internal},
+             coalesce(${p.created_at}::timestamptz, clock_timestamp())
+       where ${hasRoom(p.noteable_id)}
       returning id, internal, created_at
     )
     insert into notes (discussion_id, noteable_id, author_id, type, body, internal, diff_position, commit_id, created_at, updated_at)
@@ -84,7 +102,7 @@ const answer = statement(
     select d.id, d.noteable_id, ${p.author_id}, ${p.type}, ${p.body}, d.internal, d.mentions_project_id, d.mentions_code,
            ${p.position}::jsonb, ${p.commit_id}, now.at, now.at
       from discussions d, (select coalesce(${p.created_at}::timestamptz, clock_timestamp()) as at) now
-     where d.id = ${p.discussion_id} and d.noteable_id = ${p.noteable_id}
+     where d.id = ${p.discussion_id} and d.noteable_id = ${p.noteable_id} and ${hasRoom(p.noteable_id)}
     returning *`,
 )
 const makeThread = statement(
@@ -102,7 +120,7 @@ const written = (about: Noteable, note: NewNote): Written => ({
   position: note.position && JSON.stringify(note.position),
 })
 
-/** Begins a thread, or says something by itself. Call inside a transaction; `about` has a row. */
+/** Begins a thread, or says something by itself. Call inside a transaction; `about` has a row. Throws TooMuchSaid. */
 export async function insertThread(
   db: Db,
   about: Noteable,
@@ -111,12 +129,12 @@ export async function insertThread(
 ): Promise<Note> {
   await touchNoteable(db, about, how.internal ? 0 : 1)
   const key = randomBytes(20).toString('hex')
-  const row = await db.one(begin, { ...written(about, note), ...how, key })
+  const row = await unlessFull(db, about, await db.one(begin, { ...written(about, note), ...how, key }))
   if (row === undefined) throw new Error('a note was not inserted')
   return row
 }
 
-/** Answers in a thread, and makes one of what was a single comment; undefined when it went away meanwhile. */
+/** Answers in a thread, and makes one of a single comment; undefined when it went away meanwhile. Throws TooMuchSaid. */
 export async function insertReply(
   db: Db,
   about: Noteable,
@@ -125,16 +143,19 @@ export async function insertReply(
 ): Promise<Note | undefined> {
   await touchNoteable(db, about, thread.internal ? 0 : 1)
   await db.run(makeThread, { id: thread.id })
-  return db.one(answer, { ...written(about, note), discussion_id: thread.id })
+  const row = await db.one(answer, { ...written(about, note), discussion_id: thread.id })
+  return unlessFull(db, about, row)
 }
 
 const edit = statement(
   (p: Slots<{ id: number; noteable_id: number; body: string }>) => sql<Note>`
     update notes set body = ${p.body}, updated_at = clock_timestamp()
-     where id = ${p.id} and noteable_id = ${p.noteable_id} returning *`,
+     where id = ${p.id} and noteable_id = ${p.noteable_id}
+       and (octet_length(${p.body}) <= octet_length(body) or ${hasRoom(p.noteable_id)})
+    returning *`,
 )
 
-/** Changes what a note says. */
+/** Changes what a note says. Throws TooMuchSaid where it would say more. */
 export async function updateNote(
   db: Db,
   about: Noteable,
@@ -142,7 +163,7 @@ export async function updateNote(
   body: string,
 ): Promise<Note | undefined> {
   await touchNoteable(db, about)
-  return db.one(edit, { id, noteable_id: about.id, body })
+  return unlessFull(db, about, await db.one(edit, { id, noteable_id: about.id, body }))
 }
 
 const remove = statement(

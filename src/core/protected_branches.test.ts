@@ -13,6 +13,7 @@ import {
   type PushRule,
 } from './protected_branches.ts'
 
+const NOBODY = { pushers: [], mergers: [] }
 let world: World
 before(async () => {
   world = await openWorld()
@@ -54,9 +55,9 @@ test('of the protections that match a branch the most permissive holds', async (
         ('main', 'push', 40), ('main', 'merge', 0), ('m*', 'push', 0), ('m*', 'push', 60), ('m*', 'merge', 30),
         ('none', 'push', 0), ('x', 'push', 30)) l (name, action, level) where l.name = b.name`)
   const rule = await pushRules(world.opened.instance.db, project)
-  assert.deepEqual(rule('main'), { push: 40, merge: 30, allowForcePush: true })
-  assert.deepEqual(rule('mist'), { push: 60, merge: 30, allowForcePush: true })
-  assert.deepEqual(rule('none'), { push: 0, merge: 0, allowForcePush: false })
+  assert.deepEqual(rule('main'), { push: 40, merge: 30, ...NOBODY, allowForcePush: true })
+  assert.deepEqual(rule('mist'), { push: 60, merge: 30, ...NOBODY, allowForcePush: true })
+  assert.deepEqual(rule('none'), { push: 0, merge: 0, ...NOBODY, allowForcePush: false })
   assert.equal(rule('x'), undefined)
 })
 
@@ -67,7 +68,7 @@ test('rules are read in one statement', async () => {
 })
 
 test('who may push follows the level, the role and being an administrator', () => {
-  const rule = (push: number): PushRule => ({ push, merge: push, allowForcePush: false })
+  const rule = (push: number): PushRule => ({ push, merge: push, ...NOBODY, allowForcePush: false })
   const rows: [PushRule | undefined, number, boolean, boolean][] = [
     [undefined, 20, false, false],
     [undefined, 30, false, true],
@@ -84,7 +85,7 @@ test('who may push follows the level, the role and being an administrator', () =
   ]
   for (const [given, role, admin, expected] of rows)
     for (const may of [mayPush, mayMerge])
-      assert.equal(may(given, { role, admin }), expected, `${given?.push} ${role}`)
+      assert.equal(may(given, { id: 1, role, admin }), expected, `${given?.push} ${role}`)
 })
 
 test('each kind of protection gives its levels to a default branch, once', async () => {
@@ -100,7 +101,10 @@ test('each kind of protection gives its levels to a default branch, once', async
     await setSetting(db, 'default_branch_protection', kind)
     await settings.reload()
     const { id } = await world.make.project()
-    assert.deepEqual(ruleWhileEmpty(settings), whileEmpty && { ...whileEmpty, allowForcePush: false })
+    assert.deepEqual(
+      ruleWhileEmpty(settings),
+      whileEmpty && { ...whileEmpty, ...NOBODY, allowForcePush: false },
+    )
     for (let i = 0; i < 2; i++) await protectDefaultBranch(db, settings, { id, default_branch: 'trunk' })
     const stored = await rowsOf<{ level: string }>(
       world,

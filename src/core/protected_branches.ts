@@ -8,6 +8,9 @@ import type { Settings } from './settings.ts'
 export interface PushRule {
   readonly push: number
   readonly merge: number
+  /** Users who may, whatever their level: Developers at least. */
+  readonly pushers: readonly number[]
+  readonly mergers: readonly number[]
   readonly allowForcePush: boolean
 }
 
@@ -16,15 +19,19 @@ interface Protection {
   readonly allow_force_push: boolean
   readonly push: number[]
   readonly merge: number[]
+  readonly pushers: number[]
+  readonly mergers: number[]
 }
 
 const protections = statement(
   (p: Slots<{ project_id: number }>) => sql<{ found: Protection[] }>`
     select coalesce(json_agg(json_build_object('name', b.name, 'allow_force_push', b.allow_force_push,
-             'push', l.push, 'merge', l.merge)), '[]') as found
+             'push', l.push, 'merge', l.merge, 'pushers', l.pushers, 'mergers', l.mergers)), '[]') as found
       from protected_branches b,
-           lateral (select coalesce(json_agg(access_level) filter (where action = 'push'), '[]') as push,
-                           coalesce(json_agg(access_level) filter (where action = 'merge'), '[]') as merge
+           lateral (select coalesce(json_agg(access_level) filter (where action = 'push' and user_id is null), '[]') as push,
+                           coalesce(json_agg(access_level) filter (where action = 'merge' and user_id is null), '[]') as merge,
+                           coalesce(json_agg(user_id) filter (where action = 'push' and user_id is not null), '[]') as pushers,
+                           coalesce(json_agg(user_id) filter (where action = 'merge' and user_id is not null), '[]') as mergers
                       from protected_branch_levels where protected_branch_id = b.id) l
      where b.project_id = ${p.project_id}`,
 )
@@ -44,6 +51,8 @@ export async function pushRules(
     return {
       push: lowest(holding.flatMap(({ push }) => push)),
       merge: lowest(holding.flatMap(({ merge }) => merge)),
+      pushers: holding.flatMap(({ pushers }) => pushers),
+      mergers: holding.flatMap(({ mergers }) => mergers),
       allowForcePush: holding.some(({ allow_force_push }) => allow_force_push),
     }
   }
@@ -71,18 +80,28 @@ export function matches(name: string, branch: string): boolean {
 }
 
 interface Holder {
+  readonly id: number
   readonly role: number
   readonly admin: boolean
 }
 
-const mayBy = (level: number | undefined, { role, admin }: Holder): boolean =>
-  level === undefined ? admin || role >= ROLES.developer : level !== 0 && (admin || role >= level)
+function mayBy(
+  level: number | undefined,
+  users: readonly number[] | undefined,
+  { id, role, admin }: Holder,
+): boolean {
+  const writes = admin || role >= ROLES.developer
+  if (level === undefined || (writes && users?.includes(id) === true)) return writes
+  return level !== 0 && (admin || role >= level)
+}
 
 /** Whether who holds `role` may push into a branch under `rule`; without a rule every Developer may. */
-export const mayPush = (rule: PushRule | undefined, holder: Holder): boolean => mayBy(rule?.push, holder)
+export const mayPush = (rule: PushRule | undefined, holder: Holder): boolean =>
+  mayBy(rule?.push, rule?.pushers, holder)
 
 /** The same for merging. */
-export const mayMerge = (rule: PushRule | undefined, holder: Holder): boolean => mayBy(rule?.merge, holder)
+export const mayMerge = (rule: PushRule | undefined, holder: Holder): boolean =>
+  mayBy(rule?.merge, rule?.mergers, holder)
 
 /** The published kinds of protection that a default branch gets by itself. */
 const DEFAULTS: Readonly<Record<number, { readonly push: number; readonly merge: number }>> = {
@@ -98,7 +117,7 @@ const AFTER_FIRST_PUSH = 4
 export function ruleWhileEmpty(settings: Settings): PushRule | undefined {
   const kind = settings.get('default_branch_protection')
   const levels = kind === AFTER_FIRST_PUSH ? undefined : DEFAULTS[kind]
-  return levels && { ...levels, allowForcePush: false }
+  return levels && { ...levels, pushers: [], mergers: [], allowForcePush: false }
 }
 
 const protect = statement(

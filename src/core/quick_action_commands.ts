@@ -13,18 +13,18 @@ import {
   unlabel,
 } from './quick_action_planning.ts'
 import { findAward, setSubscribed } from './quick_action_rows.ts'
-import { ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
+import { inProject, ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
 import { dayIn, showDay } from './quick_action_text.ts'
 import { react, unreact } from './reactions.ts'
 import { addTodos, finishTodos } from './todos.ts'
 
 // What each command does. A command that cannot do it gives no sentence, and nothing is changed by it.
 
-const thing = ({ about }: Run): string => (about.kind === 'issue' ? 'issue' : 'merge request')
+const thing = ({ about }: Run): string => about.kind.replace('_', ' ')
 
 function turn(run: Run, to: 'closed' | 'opened'): Told {
   const now = run.change.state ?? run.row.state
-  if (!run.may.change || now !== (to === 'closed' ? 'opened' : 'closed')) return undefined
+  if (run.fresh || !run.may.change || now !== (to === 'closed' ? 'opened' : 'closed')) return undefined
   run.change.state = to
   run.changes['state_event'] = to === 'closed' ? 'close' : 'reopen'
   return `${to === 'closed' ? 'Closed' : 'Reopened'} this ${thing(run)}.`
@@ -80,10 +80,11 @@ function forgetTime(run: Run): Told {
 }
 
 function hide(run: Run): Told {
-  if (run.change.confidential ?? run.about.confidential) return undefined
+  if (run.about.kind === 'merge_request' || (run.change.confidential ?? run.about.confidential))
+    return undefined
   run.change.confidential = true
   run.changes['confidential'] = true
-  return 'Made this issue confidential.'
+  return `Made this ${thing(run)} confidential.`
 }
 function retitle(run: Run, argument: string): Told {
   if (!run.may.change || argument === '' || Array.from(argument.slice(0, 1_000)).length > 255)
@@ -160,30 +161,30 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['unlabel', planned(unlabel)],
   ['remove_label', planned(unlabel)],
   ['relabel', planned(relabel)],
-  ['milestone', planned(setMilestone)],
-  ['remove_milestone', planned(removeMilestone)],
-  ['iteration', planned(ofIssues(setIteration))],
-  ['remove_iteration', planned(ofIssues(removeIteration))],
-  ['assign', planned(assign)],
-  ['unassign', planned(unassign)],
-  ['remove_assignee', planned(unassign)],
-  ['reassign', planned(reassign)],
+  ['milestone', planned(inProject(setMilestone))],
+  ['remove_milestone', planned(inProject(removeMilestone))],
+  ['iteration', planned(ofIssues(inProject(setIteration)))],
+  ['remove_iteration', planned(ofIssues(inProject(removeIteration)))],
+  ['assign', planned(inProject(assign))],
+  ['unassign', planned(inProject(unassign))],
+  ['remove_assignee', planned(inProject(unassign))],
+  ['reassign', planned(inProject(reassign))],
   ['due', planned(ofIssues(due))],
   ['due_date', planned(ofIssues(due))],
   ['remove_due_date', planned(ofIssues(removeDue))],
-  ['estimate', planned(estimate)],
-  ['estimate_time', planned(estimate)],
-  ['remove_estimate', planned(removeEstimate)],
-  ['remove_time_estimate', planned(removeEstimate)],
-  ['spend', planned(spend)],
-  ['spend_time', planned(spend)],
-  ['remove_time_spent', planned(forgetTime)],
-  ['confidential', planned(ofIssues(hide))],
+  ['estimate', planned(inProject(estimate))],
+  ['estimate_time', planned(inProject(estimate))],
+  ['remove_estimate', planned(inProject(removeEstimate))],
+  ['remove_time_estimate', planned(inProject(removeEstimate))],
+  ['spend', planned(inProject(spend))],
+  ['spend_time', planned(inProject(spend))],
+  ['remove_time_spent', planned(inProject(forgetTime))],
+  ['confidential', planned(hide)],
   ['title', retitle],
   ['award', award],
   ['react', award],
-  ['lock', planned((run) => lock(run, true))],
-  ['unlock', planned((run) => lock(run, false))],
+  ['lock', planned(inProject((run) => lock(run, true)))],
+  ['unlock', planned(inProject((run) => lock(run, false)))],
   ['weight', planned(ofIssues(weigh))],
   ['clear_weight', planned(ofIssues(clearWeight))],
   ['subscribe', (run) => subscribe(run, true)],

@@ -1,7 +1,7 @@
 import { milestoneTitle } from './issue_rows.ts'
 import { findLabels } from './labelling.ts'
 import { assigneesNow, findIterationNamed, findMilestoneNamed, findUsers } from './quick_action_rows.ts'
-import type { Run, Told } from './quick_action_run.ts'
+import type { ProjectRun, Run, Told } from './quick_action_run.ts'
 import { namesIn, titlesIn } from './quick_action_text.ts'
 
 // Commands that say what a record is part of and whose it is.
@@ -12,8 +12,8 @@ const plural = (count: number, word: string): string => (count === 1 ? word : `$
 
 /** The labels there are among those named. */
 async function known(run: Run, argument: string): Promise<Map<string, number>> {
-  const { id: project_id, traversal_ids: line } = run.project
-  return findLabels(run.db, { project_id, line }, titlesIn(argument))
+  const { project, line } = run.place
+  return findLabels(run.db, { project_id: project?.id ?? null, line }, titlesIn(argument))
 }
 
 export async function label(run: Run, argument: string): Promise<Told> {
@@ -46,39 +46,37 @@ export async function relabel(run: Run, argument: string): Promise<Told> {
   return `Replaced all labels with ${marked(titles)} ${plural(titles.length, 'label')}.`
 }
 
-export async function setMilestone(run: Run, argument: string): Promise<Told> {
+export async function setMilestone(run: ProjectRun, argument: string): Promise<Told> {
   const title = argument.replace(/^%/, '').replace(/^"(.*)"$/s, '$1')
   const found =
-    title === '' || title.length > 255 ? undefined : await findMilestoneNamed(run.db, run.project, title)
+    title === '' || title.length > 255
+      ? undefined
+      : await findMilestoneNamed(run.db, run.place.project, title)
   if (found === undefined) return undefined
   run.change.milestone_id = found.id
   run.changes['milestone_id'] = found.id
   return `Set the milestone to %"${found.title}".`
 }
-export async function removeMilestone(run: Run): Promise<Told> {
-  const { milestone_id } = run.row
+export async function removeMilestone(run: ProjectRun): Promise<Told> {
+  const milestone_id = 'milestone_id' in run.row ? run.row.milestone_id : null
   if (milestone_id === null) return undefined
   run.change.milestone_id = null
   run.changes['milestone_id'] = null
   return `Removed %"${await milestoneTitle(run.db, milestone_id)}" milestone.`
 }
 
-export async function setIteration(run: Run, argument: string): Promise<Told> {
+export async function setIteration(run: ProjectRun, argument: string): Promise<Told> {
   const [, quoted, plain] = /^\*iteration:(?:"([^"]{1,255})"|(\S{1,255}))$/.exec(argument) ?? []
   const name = quoted ?? plain
   if (name === undefined) return undefined
   const isId = quoted === undefined && /^\d{1,15}$/.test(name)
-  const id = await findIterationNamed(
-    run.db,
-    run.project.traversal_ids,
-    isId ? { id: Number(name) } : { title: name },
-  )
+  const id = await findIterationNamed(run.db, run.place.line, isId ? { id: Number(name) } : { title: name })
   if (id === undefined) return undefined
   run.change.iteration_id = id
   run.changes['iteration_id'] = id
   return `Set the iteration to *iteration:${id}.`
 }
-export function removeIteration(run: Run): Told {
+export function removeIteration(run: ProjectRun): Told {
   const now = run.change.iteration_id ?? ('iteration_id' in run.row ? run.row.iteration_id : null)
   if (now === null) return undefined
   run.change.iteration_id = null
@@ -99,16 +97,16 @@ async function giveTo(run: Run, ids: readonly number[]): Promise<void> {
   run.change.assignee_ids = ids
   run.changes['assignee_ids'] = ids
 }
-const takers = async (run: Run): Promise<readonly number[]> =>
+const takers = async (run: ProjectRun): Promise<readonly number[]> =>
   run.change.assignee_ids ?? (await assigneesNow(run.db, run.about.kind, run.about.id)).map(({ id }) => id)
 
-export async function assign(run: Run, argument: string): Promise<Told> {
+export async function assign(run: ProjectRun, argument: string): Promise<Told> {
   const found = await usersIn(run, argument)
   if (found.length === 0) return undefined
   await giveTo(run, [...new Set([...(await takers(run)), ...found.map(({ id }) => id)])])
   return `Assigned ${people(found)}.`
 }
-export async function unassign(run: Run, argument: string): Promise<Told> {
+export async function unassign(run: ProjectRun, argument: string): Promise<Told> {
   const now = await takers(run)
   if (now.length === 0) return undefined
   if (argument === '') {
@@ -124,7 +122,7 @@ export async function unassign(run: Run, argument: string): Promise<Told> {
   )
   return `Removed ${plural(found.length, 'assignee')} ${people(found)}.`
 }
-export async function reassign(run: Run, argument: string): Promise<Told> {
+export async function reassign(run: ProjectRun, argument: string): Promise<Told> {
   const found = await usersIn(run, argument)
   if (found.length === 0) return undefined
   await giveTo(

@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { Issue, MergeRequest } from '../db/schema_planning.ts'
+import type { Epic, Issue, MergeRequest } from '../db/schema_planning.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 
 // The rows that commands in a text look up and change beside the record itself.
 
-export type Commanded = 'issue' | 'merge_request'
-const TABLES = { issue: 'issues', merge_request: 'merge_requests' } as const
+export type Commanded = 'issue' | 'merge_request' | 'epic'
+/** Those that people are given, and that take time. */
+export type Assigned = Exclude<Commanded, 'epic'>
+const TABLES = { issue: 'issues', merge_request: 'merge_requests', epic: 'epics' } as const
 const ASSIGNEES = {
   issue: ['issue_assignees', 'issue_id'],
   merge_request: ['merge_request_assignees', 'merge_request_id'],
@@ -51,7 +53,7 @@ export const findIterationNamed = async (
   { id = null, title = null }: { readonly id?: number | null; readonly title?: string | null },
 ): Promise<number | undefined> => (await db.one(iteration, { id, title, line }))?.id
 
-const assignees = statements<{ kind: Commanded }, { id: number }, { id: number; username: string }>(
+const assignees = statements<{ kind: Assigned }, { id: number }, { id: number; username: string }>(
   (p, { kind }) => {
     const [table, column] = ASSIGNEES[kind]
     return sql`select u.id, u.username from ${sql.table(table)} a join users u on u.id = a.user_id
@@ -60,15 +62,16 @@ const assignees = statements<{ kind: Commanded }, { id: number }, { id: number; 
 )
 export const assigneesNow = (
   db: Db,
-  kind: Commanded,
+  kind: Assigned,
   id: number,
 ): Promise<{ id: number; username: string }[]> => db.rows(assignees({ kind }), { id })
 
-const row = statements<{ kind: Commanded }, { id: number }, Issue | MergeRequest>(
+export type CommandedRow = Issue | MergeRequest | Epic
+const row = statements<{ kind: Commanded }, { id: number }, CommandedRow>(
   (p, { kind }) => sql`select * from ${sql.table(TABLES[kind])} where id = ${p.id} for update`,
 )
 /** The record as it is; others who would change it wait. */
-export const holdRecord = (db: Db, kind: Commanded, id: number): Promise<Issue | MergeRequest | undefined> =>
+export const holdRecord = (db: Db, kind: Commanded, id: number): Promise<CommandedRow | undefined> =>
   db.one(row({ kind }), { id })
 
 interface Times {
@@ -76,13 +79,13 @@ interface Times {
   readonly estimate: number
   readonly spent: number
 }
-const times = statements<{ kind: Commanded }, Times, unknown>(
+const times = statements<{ kind: Assigned }, Times, unknown>(
   (p, { kind }) => sql`
     update ${sql.table(TABLES[kind])}
        set time_estimate = ${p.estimate}, total_time_spent = ${p.spent}, updated_at = now()
      where id = ${p.id}`,
 )
-export const setTimes = (db: Db, kind: Commanded, values: Times): Promise<number> =>
+export const setTimes = (db: Db, kind: Assigned, values: Times): Promise<number> =>
   db.run(times({ kind }), values)
 
 const subscribe = statement(

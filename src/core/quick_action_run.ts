@@ -1,19 +1,28 @@
 import type { Db } from '../db/client.ts'
-import type { Issue, MergeRequest } from '../db/schema_planning.ts'
 import type { Noteable } from './conversation.ts'
 import type { IssueChange } from './issue_changes.ts'
 import type { Project } from './projects.ts'
-import type { Commanded } from './quick_action_rows.ts'
+import type { Assigned, Commanded, CommandedRow } from './quick_action_rows.ts'
+
+/** Where the record is: its project, which an epic has not, and the groups around it, from the root down. */
+export interface Place {
+  readonly project: Project | undefined
+  readonly line: readonly number[]
+  /** What the caller holds there. */
+  readonly role: number
+}
 
 /** One text's commands on their way. */
 export interface Run {
   readonly db: Db
   readonly actor: { readonly id: number; readonly username: string; readonly admin: boolean }
-  readonly project: Project
+  readonly place: Place
   readonly now: Date
   readonly about: Noteable & { readonly kind: Commanded }
   /** The record as it was before the first command. */
-  readonly row: Issue | MergeRequest
+  readonly row: CommandedRow
+  /** Set while the record is made. */
+  readonly fresh: boolean
   /** Whether the caller may change its words and its state, and whether they say what it is part of. */
   readonly may: { readonly change: boolean; readonly plan: boolean }
   /** What it is to become. */
@@ -37,3 +46,15 @@ export const ofIssues =
   (act: Act): Act =>
   (run, argument) =>
     run.about.kind === 'issue' ? act(run, argument) : undefined
+
+/** A run about something in a project. */
+export type ProjectRun = Run & {
+  readonly about: { readonly kind: Assigned }
+  readonly place: { readonly project: Project }
+}
+const isInProject = (run: Run): run is ProjectRun =>
+  run.about.kind !== 'epic' && run.place.project !== undefined
+export const inProject =
+  (act: (run: ProjectRun, argument: string) => Told | Promise<Told>): Act =>
+  (run, argument) =>
+    isInProject(run) ? act(run, argument) : undefined

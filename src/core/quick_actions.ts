@@ -1,15 +1,16 @@
 import type { Instance } from '../instance.ts'
 import type { Noteable } from './conversation.ts'
-import { showDuration } from './durations.ts'
-import { changeIssue, plans } from './issue_changes.ts'
+import { changeEpic } from './epics.ts'
+import { changeIssue } from './issue_changes.ts'
 import { changeMergeRequest } from './merge_request_changes.ts'
 import type { Project } from './projects.ts'
 import { COMMANDS } from './quick_action_commands.ts'
-import type { Run } from './quick_action_run.ts'
-import { assigneesNow, holdRecord, setTimes } from './quick_action_rows.ts'
+import type { Place, Run } from './quick_action_run.ts'
+import { assigneesNow, holdRecord, setTimes, type CommandedRow } from './quick_action_rows.ts'
 import { parseCommands, type Command } from './quick_action_text.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { FORGOTTEN, estimated, spent } from './time_tracking.ts'
 
 export interface Obeyed {
   /** What is left of the text. */
@@ -25,6 +26,8 @@ export interface Obeyed {
 interface Speaker extends Pick<Instance, 'db' | 'git'> {
   readonly actor: Run['actor']
   readonly now: Date
+  /** Set while the record is made, and its description said: whether the caller says what it is part of. */
+  readonly making?: { readonly plans: boolean }
 }
 
 /** As many are obeyed in one text. */
@@ -32,38 +35,45 @@ const MOST = 100
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.keys())
 
 const isCommanded = (about: Noteable): about is Run['about'] =>
-  about.kind === 'issue' || about.kind === 'merge_request'
+  about.kind === 'issue' || about.kind === 'merge_request' || about.kind === 'epic'
+
+/** Whether one of the commands hid the record: what the same text says is then hidden too. */
+export const hides = ({ changes }: Obeyed): boolean => changes['confidential'] === true
+
+export const placeOf = (project: Project): Place => ({
+  project,
+  line: project.traversal_ids,
+  role: project.role,
+})
 
 /**
- * Obeys the commands in a text about an issue or a merge request, with the rights of whoever says it, and changes the
- * record once. Call inside a transaction. Texts about anything else hold no commands.
+ * Obeys the commands in a text about an issue, a merge request or an epic, with the rights of whoever says it, and
+ * changes the record once. Call inside a transaction. Texts about anything else hold no commands. What is left of the
+ * description of something that is made becomes its description.
  */
-export async function obey(
-  speaker: Speaker,
-  about: Noteable,
-  project: Project | undefined,
-  body: string,
-): Promise<Obeyed> {
+export async function obey(speaker: Speaker, about: Noteable, place: Place, body: string): Promise<Obeyed> {
   const nothing = { text: body, onlyCommands: false, applied: 0, changes: {}, summary: [] }
-  if (project === undefined || !isCommanded(about)) return nothing
+  if (!isCommanded(about)) return nothing
   const { text, commands, onlyCommands } = parseCommands(body, NAMES)
   if (commands.length === 0) return { ...nothing, onlyCommands }
   const row = await holdRecord(speaker.db, about.kind, about.id)
   if (row === undefined) return nothing
   const run: Run = {
     ...speaker,
-    project,
+    place,
     about,
     row,
-    may: await rights(speaker, about, project),
+    fresh: speaker.making !== undefined,
+    may: await rights(speaker, about, place),
     change: {},
-    times: { estimate: row.time_estimate, spent: row.total_time_spent },
+    times: timesOf(row),
     changes: {},
     suffix: '',
   }
   const summary = await perform(run, commands)
-  await settle(speaker, run)
   const left = [text, run.suffix].filter((part) => part !== '').join('\n')
+  if (run.fresh) run.change.description = left
+  await settle(speaker, run)
   return {
     text: left,
     onlyCommands: onlyCommands && run.suffix === '',
@@ -73,15 +83,20 @@ export async function obey(
   }
 }
 
+const timesOf = (row: CommandedRow): Run['times'] =>
+  'time_estimate' in row
+    ? { estimate: row.time_estimate, spent: row.total_time_spent }
+    : { estimate: 0, spent: 0 }
+
 async function rights(
-  { db, actor }: Speaker,
+  { db, actor, making }: Speaker,
   about: Run['about'],
-  project: Project,
-): Promise<{ change: boolean; plan: boolean }> {
-  const plan =
-    about.kind === 'issue' ? plans({ actor, project }) : actor.admin || project.role >= ROLES.developer
+  { role }: Place,
+): Promise<Run['may']> {
+  if (making !== undefined) return { plan: making.plans, change: true }
+  const plan = actor.admin || role >= (about.kind === 'merge_request' ? ROLES.developer : ROLES.planner)
   const involved = async (): Promise<boolean> =>
-    about.author_id === actor.id ||
+    (about.kind !== 'epic' && about.author_id === actor.id) ||
     (about.kind === 'issue' &&
       (await assigneesNow(db, about.kind, about.id)).some(({ id }) => id === actor.id))
   return { plan, change: plan || (await involved()) }
@@ -104,15 +119,14 @@ async function perform(
 }
 
 /** What all the commands come to, in one change. */
-async function settle({ db, git, actor, now }: Speaker, run: Run): Promise<void> {
-  const { about, project, change, row, times } = run
-  if (Object.keys(change).length > 0)
-    await (about.kind === 'issue'
-      ? changeIssue({ db, actor, project, now }, about.id, change)
-      : changeMergeRequest({ db, git, actor, project, now }, about.id, change))
-  const before = { estimate: row.time_estimate, spent: row.total_time_spent }
-  if (before.estimate === times.estimate && before.spent === times.spent) return
+async function settle(speaker: Speaker, run: Run): Promise<void> {
+  const { db, actor } = speaker
+  const { about, row, times, fresh } = run
+  if (Object.keys(run.change).length > 0) await change(speaker, run)
+  const before = timesOf(row)
+  if (about.kind === 'epic' || (before.estimate === times.estimate && before.spent === times.spent)) return
   await setTimes(db, about.kind, { id: about.id, ...times })
+  if (fresh) return
   for (const body of timeTold(before, times))
     await writeSystemNote(db, {
       noteable_id: about.id,
@@ -122,19 +136,19 @@ async function settle({ db, git, actor, now }: Speaker, run: Run): Promise<void>
     })
 }
 
-function timeTold(before: Run['times'], { estimate, spent }: Run['times']): string[] {
-  const more = showDuration(Math.abs(spent - before.spent))
-  const [all, planned] = [showDuration(spent), showDuration(estimate)]
-  return [
-    ...(estimate === before.estimate
-      ? []
-      : [planned === null ? 'removed time estimate' : `changed time estimate to ${planned}`]),
-    ...(spent === before.spent
-      ? []
-      : [
-          all === null
-            ? 'removed time spent'
-            : `${spent > before.spent ? 'added' : 'subtracted'} ${more} of time spent`,
-        ]),
-  ]
+function change({ db, git, actor, now }: Speaker, run: Run): Promise<unknown> {
+  const { about, place, fresh: quiet } = run
+  if (about.kind === 'epic') return changeEpic({ db, actor, line: place.line, quiet }, about.id, run.change)
+  if (place.project === undefined) throw new Error('a record of a project has none')
+  const deed = { db, git, actor, project: place.project, now, quiet }
+  return about.kind === 'issue'
+    ? changeIssue(deed, about.id, run.change)
+    : changeMergeRequest(deed, about.id, run.change)
 }
+
+const timeTold = (before: Run['times'], after: Run['times']): string[] => [
+  ...(after.estimate === before.estimate ? [] : [estimated(after.estimate)]),
+  ...(after.spent === before.spent
+    ? []
+    : [after.spent === 0 ? FORGOTTEN : spent(after.spent - before.spent)]),
+]

@@ -19,6 +19,8 @@ export const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unk
 
 const issuesLevel = sql`coalesce(p.settings->>'issues_access_level',
   case when p.settings->>'issues_enabled' = 'false' then 'disabled' else 'enabled' end)`
+/** Whether they are switched on for anybody. */
+export const issuesOn = sql`(${issuesLevel} <> 'disabled')`
 /** Whether issues are switched on in the project `p` for a caller who sees it and is no administrator. */
 export const hasIssues = sql`(
   case ${issuesLevel} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end)`

@@ -15,6 +15,7 @@ export interface ProtectedBranchLevelTable {
   protected_branch_id: number
   action: 'push' | 'merge' | 'unprotect'
   access_level: number
+  user_id: number | null
 }
 
 export interface ProjectCounterTable {

@@ -74,7 +74,7 @@ export function writer(
   schema: TSchema,
   checkAnswers: AnswerCheck | undefined,
 ): (body: unknown) => string {
-  const write = fastJson(schema as Parameters<typeof fastJson>[0])
+  const write = fastJson(inOrder(schema) as Parameters<typeof fastJson>[0])
   if (!checkAnswers) return write
   const validator = checkAnswers(schema)
   return (body) => {
@@ -82,6 +82,20 @@ export function writer(
     const faults = validator.Errors(body).map((e) => `${e.instancePath} ${e.message}`)
     throw new Error(`${name} does not answer what it declares: ${faults.join(', ')}`)
   }
+}
+
+/**
+ * The same schema for the serialiser, which would write all required fields of an object before the others: with its
+ * first field required alone, it writes them in the order in which they are declared.
+ */
+function inOrder(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inOrder)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, inOrder(one)]))
+  const { properties, required } = copy
+  if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return copy
+  const [first] = Object.keys(properties)
+  return first !== undefined && required.includes(first) ? { ...copy, required: [first] } : copy
 }
 
 /** An answer as it is sent, in bytes: to text the framework would add a charset, and clients compare to the letter. */

@@ -66,7 +66,8 @@ function judgeBranch(branch: string, command: PushCommand, context: PushContext)
   return { onlyForward: !rule.allowForcePush }
 }
 
-const holderOf = ({ actor, project }: PushContext): { role: number; admin: boolean } => ({
+const holderOf = ({ actor, project }: PushContext): { id: number; role: number; admin: boolean } => ({
+  id: actor.id,
   role: project.role,
   admin: actor.admin,
 })

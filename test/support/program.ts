@@ -1,5 +1,5 @@
 /* The real program as its users start it: `bin/guildhall` in a process, or a process group, of its own. */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -48,12 +48,6 @@ export interface Running extends Started {
   readonly told: Readonly<Record<string, unknown>>
   readonly get: (path: string, headers?: Env) => Promise<Response>
   readonly stop: () => Promise<Ended>
-}
-
-/** Compiles the program now, so that no test that starts it does so beside another. */
-export function build(): void {
-  const { status, stderr } = spawnSync(process.execPath, [program, '--version'], { encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
 }
 
 async function freePort(): Promise<number> {

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import type { Here } from '../../access/conversation.ts'
+import type { Here } from '../../access/conversation_records.ts'
 import type { AwardEmoji } from '../../db/schema_conversation.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'

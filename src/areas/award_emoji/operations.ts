@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
-import { REACTION_BASES, mayTalk, noteable, on, type Here } from '../../access/conversation.ts'
+import { REACTION_BASES, mayTalk, noteable, on } from '../../access/conversation.ts'
+import type { Here } from '../../access/conversation_records.ts'
 import { unmodified } from '../../access/gates.ts'
 import { emojiName } from '../../core/emoji.ts'
 import { react, unreact } from '../../core/reactions.ts'

@@ -40,7 +40,7 @@ export function present({ name, commit, merged, rule }: BranchRow, here: Here): 
     default: name === project.default_branch,
     developers_can_push: rule !== undefined && isOpen(rule.push),
     developers_can_merge: rule !== undefined && isOpen(rule.merge),
-    can_push: actor !== null && mayPush(rule, { role: project.role, admin: actor.admin }),
+    can_push: actor !== null && mayPush(rule, { id: actor.id, role: project.role, admin: actor.admin }),
     web_url: `${config.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
     commit: presentCommit(commit, project, here),
   }

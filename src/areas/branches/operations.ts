@@ -92,7 +92,7 @@ export const createBranch = operation({
     const { branch: name, ref } = params
     if (!isBranchName(name)) throw badName()
     const rule = (await pushRules(db, project))(name)
-    if (!mayPush(rule, { role: project.role, admin: actor.admin })) throw closed()
+    if (!mayPush(rule, { id: actor.id, role: project.role, admin: actor.admin })) throw closed()
     const to = await repository.resolve(ref)
     if (to === undefined) throw badStart(ref)
     const full = HEADS + name
@@ -129,7 +129,7 @@ export const deleteBranch = operation({
     const { db, project, actor, branch } = ctx
     if (branch.name === project.default_branch) throw isDefault()
     const rule = (await pushRules(db, project))(branch.name)
-    if (!mayDelete(rule, { role: project.role, admin: actor.admin })) throw isProtected()
+    if (!mayDelete(rule, { id: actor.id, role: project.role, admin: actor.admin })) throw isProtected()
     const ref = HEADS + branch.name
     await moveNamed(ctx, [ref], async (held) => {
       const from = held.get(ref)

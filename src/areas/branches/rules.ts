@@ -8,6 +8,7 @@ export const isPattern = (text: string): boolean =>
   text.length <= LONGEST && !/\\[1-9]|\(\?[=!<]|^\*{3}/.test(text)
 
 interface Holder {
+  readonly id: number
   readonly role: number
   readonly admin: boolean
 }

@@ -3,10 +3,11 @@ import { code, commit, signedInHere } from '../../access/code_gates.ts'
 import { patchOf } from '../../records/patch.ts'
 import { standsAt, type Side } from '../../core/diff_lines.ts'
 import { commitNoteable } from '../../core/note_reading.ts'
-import { insertThread, withRow } from '../../core/notes.ts'
+import { TooMuchSaid, insertThread, withRow } from '../../core/notes.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
+import type { Gate } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { badParams, refused } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
@@ -38,6 +39,37 @@ const blank = (): ReturnType<typeof refused> => refused(`Failed to save note {:n
 const tooLong = (): ReturnType<typeof refused> =>
   refused(`Failed to save note {:note=>["is too long (maximum is ${LONGEST} characters)"]}`)
 
+const full = (): ReturnType<typeof refused> =>
+  refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
+
+interface Wanted {
+  readonly note: string
+  readonly path?: string
+  readonly line?: number
+  readonly line_type?: Side
+}
+/** Git is asked before there is a transaction: no connection waits for it. */
+const placed: Gate<
+  'checks',
+  never,
+  { repository: Repository; commit: Commit; params: Wanted },
+  { position: object | null }
+> = {
+  kind: 'checks',
+  says: 'a comment that can be written',
+  refuses: blank,
+  pass: async ({ repository, commit, params }) => {
+    const { note, path = '', line } = params
+    if (path !== '' && line === undefined) throw badParams(['line is missing'])
+    if (note.trim() === '') return undefined
+    if (note.length > LONGEST) throw tooLong()
+    const side = params.line_type ?? 'new'
+    return {
+      position: path === '' ? null : await placeOf(repository, commit, { path, line: line ?? 0, side }),
+    }
+  },
+}
+
 export const createCommitComment = operation({
   method: 'POST',
   path: '/projects/:id/repository/commits/:sha/comments',
@@ -50,17 +82,9 @@ export const createCommitComment = operation({
     line: t.Optional(t.Integer()),
     line_type: t.Optional(oneOf(['new', 'old'], { default: 'new' })),
   }),
-  gates: [commit],
+  gates: [commit, placed],
   handle: async (ctx) => {
-    const { db, project, commit, actor, params, repository } = ctx
-    const { note, path = '', line } = params
-    if (path !== '' && line === undefined) throw badParams(['line is missing'])
-    if (note.trim() === '') throw blank()
-    if (note.length > LONGEST) throw tooLong()
-    const position =
-      path === ''
-        ? null
-        : await placeOf(repository, commit, { path, line: line ?? 0, side: params.line_type ?? 'new' })
+    const { db, project, commit, actor, params, position } = ctx
     const about = await withRow(db, {
       id: 0,
       kind: 'commit',
@@ -77,20 +101,22 @@ export const createCommitComment = operation({
       about,
       {
         author_id: actor.id,
-        body: note,
+        body: params.note,
         created_at: null,
         type: position && 'DiffNote',
         position,
         commit_id: null,
       },
       { individual: position === null, internal: false },
-    )
+    ).catch((error: unknown) => {
+      throw error instanceof TooMuchSaid ? full() : error
+    })
     const row = await comments.readComment(db, id)
     if (row === undefined) throw new Error('a comment was not written')
     return present(row, ctx)
   },
   returns: CommitComment,
-  refuses: [blank, tooLong],
+  refuses: [tooLong, full],
 })
 
 /** A comment stands on a line that the commit adds or removes; any other is a comment on the whole commit, as published. */

@@ -5,6 +5,7 @@ import { committed, pushes } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
 import { commitChanges } from '../../core/commit_writing.ts'
 import { presentFreshDetail } from '../../records/fresh_commit.ts'
+import { findStart, isRelated } from '../../core/fork_network.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
 import type { Gate } from '../../http/gate.ts'
@@ -12,7 +13,6 @@ import { operation } from '../../http/operation.ts'
 import { forbidden, notFound, refused } from '../../http/problems.ts'
 import { filled } from '../../http/schema.ts'
 import { Action, changesOf, knownIn } from './actions.ts'
-import { findStart, type StartProject } from './store.ts'
 
 const MB = 1024 * 1024
 
@@ -41,12 +41,6 @@ const startProject: Gate<
     return { startIn: repositoryPath(found.id) }
   },
 }
-
-/** Whether one was forked from the other, or both from a third. */
-const isRelated = (one: StartProject, other: Project): boolean =>
-  one.forked_from_project_id === other.id ||
-  other.forked_from_project_id === one.id ||
-  (one.forked_from_project_id !== null && one.forked_from_project_id === other.forked_from_project_id)
 
 /** Text of a person in a commit: what would end it there is refused. */
 const personal = (description: string): ReturnType<typeof t.String> =>

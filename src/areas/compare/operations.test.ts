@@ -151,3 +151,46 @@ test('where commits parted is found', async () => {
   assert.equal(await name('main', 'feature/login', 'v1.0'), 'source')
   assert.deepEqual((await base('main', 'gone')).body, { message: '404 Merge Base Not Found' })
 })
+
+test('what a fork holds is compared with, where the caller reads the fork', async () => {
+  const { make } = world()
+  const kin = async (visibility: 'public' | 'private'): Promise<Project> => {
+    const fork = await make.project({ visibility, repository: history.directory })
+    await make.sql(`update projects set forked_from_project_id = ${project.id} where id = ${fork.id}`)
+    return fork
+  }
+  const [fork, secret] = [await kin('public'), await kin('private')]
+  const user = await make.memberOf('maintainer', { project: fork })
+  await make.member(user, 'maintainer', { project: secret })
+  const ahead = async (where: Project): Promise<void> => {
+    const actions = [{ action: 'create', file_path: `of-${where.id}`, content: 'x' }]
+    const body = { branch: 'ahead', start_branch: 'main', commit_message: 'Ahead', actions }
+    const answer = await world().call('POST', `/projects/${where.id}/repository/commits`, { as: user, body })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  await ahead(fork)
+  await ahead(secret)
+  const ask = async (of: number, from: string, as?: typeof user): Promise<unknown[]> => {
+    const query = { from, to: 'main', straight: 'true', from_project_id: String(of) }
+    const { status, body } = await world().call('GET', `/projects/${project.id}/repository/compare`, {
+      as,
+      query,
+    })
+    return [status, status === 200 ? (body as Shown).diffs.map(({ new_path }) => new_path) : body]
+  }
+  const NO_REF = [404, { message: '404 Ref Not Found' }]
+  assert.deepEqual(await ask(fork.id, 'main'), [200, []])
+  assert.deepEqual(await ask(fork.id, 'ahead'), NO_REF, 'nobody has nothing brought')
+  assert.deepEqual(await ask(fork.id, 'ahead', user), [200, [`of-${fork.id}`]])
+  assert.deepEqual(await ask(project.id, 'main', user), [200, []])
+  // What is hidden elsewhere is not brought to where all read it.
+  assert.deepEqual(await ask(secret.id, 'main', user), [200, []])
+  assert.deepEqual(await ask(secret.id, 'ahead', user), NO_REF)
+  const stranger = await make.user()
+  const other = await make.project({ visibility: 'public', repository: history.directory })
+  for (const id of [secret.id, other.id, 987_654_321])
+    assert.deepEqual(await ask(id, 'main', stranger), [
+      400,
+      { message: `Target project id:${id} is not a fork of project id:${project.id}` },
+    ])
+})

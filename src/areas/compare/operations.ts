@@ -1,11 +1,17 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
+import { hasRepository, mayReadCode } from '../../access/gates.ts'
+import { findStart, isRelated } from '../../core/fork_network.ts'
+import { repositoryPath, type Project } from '../../core/projects.ts'
+import { ROLES, canSee } from '../../core/roles.ts'
+import { borrowCommit } from '../../git/borrowing.ts'
 import { Commit as CommitRecord, presentCommit } from '../../records/commit.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
+import type { Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { notFound, refused } from '../../http/problems.ts'
 import { filled, nullable } from '../../http/schema.ts'
 
 const Comparison = t.Object({
@@ -21,6 +27,39 @@ const Comparison = t.Object({
 const MOST = 1_000
 
 const noRef = (): ReturnType<typeof notFound> => notFound('Ref')
+
+const notFork = (from = 0, id = 0): ReturnType<typeof refused> =>
+  refused(`Target project id:${from} is not a fork of project id:${id}`)
+
+type Asked = Has<{ project: Project; repository: Repository }> & {
+  readonly params: { readonly from: string; readonly from_project_id?: number }
+}
+const OPEN = ['private', 'internal', 'public']
+
+/** The commit that is compared with, of a fork where one is named. A hidden project is as good as none. */
+async function fromOf(ctx: Asked): Promise<Commit | undefined> {
+  const { db, git, actor, project, repository, params } = ctx
+  const { from, from_project_id: id = project.id } = params
+  if (id === project.id) return find(repository, from)
+  const other = await findStart(db, String(id), actor?.id ?? null)
+  const seen =
+    other !== undefined &&
+    canSee(actor, other.visibility, other.role, ROLES.guest) &&
+    hasRepository(actor, other) &&
+    mayReadCode(actor, other)
+  if (!seen || !isRelated(other, project)) throw notFork(id, project.id)
+  const there = git.repository(repositoryPath(other.id))
+  const sha = (await there.exists()) ? await there.resolve(from) : undefined
+  if (sha === undefined) return undefined
+  const here = await repository.commit(sha)
+  if (here !== undefined || actor === null) return here
+  // What is brought here is there for all who read here: nothing of a fork that is less open than this.
+  const asOpen = OPEN.indexOf(other.visibility) >= OPEN.indexOf(project.visibility)
+  if (!asOpen || other.visibility === 'private' || other.repository_access_level !== 'enabled')
+    return undefined
+  await borrowCommit(git, sha, { from: repositoryPath(other.id), to: repositoryPath(project.id) })
+  return repository.commit(sha)
+}
 
 export const getComparison = operation({
   method: 'GET',
@@ -38,11 +77,12 @@ export const getComparison = operation({
       }),
     ),
     unidiff: t.Optional(t.Boolean({ default: false })),
+    from_project_id: t.Optional(t.Integer({ description: 'Where `from` is: the project itself or a fork' })),
   }),
   gates: [],
   handle: async (ctx) => {
     const { repository, project, params, config } = ctx
-    const [from, to] = await Promise.all([find(repository, params.from), find(repository, params.to)])
+    const [from, to] = await Promise.all([fromOf(ctx), find(repository, params.to)])
     if (from === undefined || to === undefined) throw noRef()
     const base = params.straight === true ? from : await partingOf(repository, from, to)
     const [shas, patch] = await Promise.all([
@@ -62,7 +102,7 @@ export const getComparison = operation({
     }
   },
   returns: Comparison,
-  refuses: [noRef],
+  refuses: [noRef, notFork],
 })
 
 async function find(repository: Repository, rev: string): Promise<Commit | undefined> {

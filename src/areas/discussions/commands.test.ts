@@ -181,7 +181,7 @@ test('whoever cannot see a confidential issue is not given it', async () => {
   assert.deepEqual((await issueRow(about))['assignees'], [planner?.id])
 })
 
-test('merge requests hear commands too, of developers; epics and answers in threads as well as they can', async () => {
+test('merge requests hear commands too, of developers, and so do answers in threads', async () => {
   const about = await makeMergeRequest(world(), project)
   assert.deepEqual((await say(about, planner, '/close')).body, FAILED)
   assert.deepEqual((await told(about, developer, '/label ~bug\n/assign me\n/close')).summary, [
@@ -191,8 +191,6 @@ test('merge requests hear commands too, of developers; epics and answers in thre
   ])
   for (const body of ['/confidential', '/weight 1', '/due today'])
     assert.deepEqual((await say(about, developer, body)).body, FAILED, body)
-  const epic = await makeEpic(world(), group)
-  assert.equal((await say(epic, planner, '/close')).status, 201, 'to an epic it is a text like any')
   const issue = await makeIssue(world(), project)
   const begun = await world().call('POST', `${issue.path}/discussions`, { as: planner, body: { body: 'x' } })
   const { id, notes } = begun.body as { id: string; notes: [{ id: number }] }
@@ -214,4 +212,55 @@ test('merge requests hear commands too, of developers; epics and answers in thre
     404,
     'a note that is changed to nothing goes',
   )
+})
+
+test('epics hear the commands that are for them, of those who plan', async () => {
+  const about = await makeEpic(world(), group)
+  const rows: [string, string, Record<string, unknown>][] = [
+    ['/close', 'Closed this epic.', { state: 'closed' }],
+    ['/reopen', 'Reopened this epic.', { state: 'opened' }],
+    ['/label ~"in review" ~bug', 'Added ~"in review" label.', { labels: ['in review'] }],
+    ['/relabel ~"in review"', 'Replaced all labels with ~"in review" label.', { labels: ['in review'] }],
+    ['/unlabel', 'Removed all labels.', { labels: [] }],
+    ['/title Better', 'Changed the title to "Better".', { title: 'Better' }],
+    ['/award :rocket:', 'Toggled :rocket: emoji award.', {}],
+    ['/subscribe', 'Subscribed to notifications.', {}],
+    ['/todo', 'Added a to-do item.', {}],
+    ['/confidential', 'Made this epic confidential.', { confidential: true }],
+  ]
+  const row = (): Promise<Record<string, unknown>> =>
+    rowOf(
+      world(),
+      `select state, title, confidential, array(select l.title from label_links k join labels l on l.id = k.label_id
+                                                 where k.noteable_id = e.id) as labels from epics e where id = $1`,
+      [about.id],
+    )
+  for (const [body, sentence, expected] of rows) {
+    assert.deepEqual((await told(about, planner, body)).summary, [sentence])
+    const now = await row()
+    for (const [name, value] of Object.entries(expected)) assert.deepEqual(now[name], value, body)
+  }
+  const notes = await rowsOf<{ system_action: string }>(
+    world(),
+    'select system_action from notes where noteable_id = $1 order by id',
+    [about.id],
+  )
+  assert.deepEqual(
+    notes.map((note) => note.system_action),
+    ['closed', 'reopened', 'title'],
+  )
+  const other = await makeEpic(world(), group, { author_id: guest?.id })
+  const before = await contents(world())
+  for (const body of [
+    '/assign me',
+    '/milestone %"v 1.0"',
+    '/weight 1',
+    '/due today',
+    '/estimate 1h',
+    '/lock',
+  ])
+    assert.deepEqual((await say(other, planner, body)).body, FAILED, body)
+  for (const body of ['/close', '/title Mine', '/confidential'])
+    assert.deepEqual((await say(other, guest, body)).body, FAILED, body)
+  assert.equal(await contents(world()), before)
 })

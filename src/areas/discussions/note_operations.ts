@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
-import { editsNote, note, noteable, NOTE_BASES, on, talks, type Here } from '../../access/conversation.ts'
+import { editsNote, note, noteable, NOTE_BASES, on, talks } from '../../access/conversation.ts'
+import type { Here } from '../../access/conversation_records.ts'
 import { signedIn, unmodified } from '../../access/gates.ts'
 import { readsInternal } from '../../core/conversation.ts'
 import { deleteNote, insertThread } from '../../core/notes.ts'

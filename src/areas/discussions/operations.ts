@@ -10,9 +10,9 @@ import {
   on,
   talks,
   type Base,
-  type Here,
   type Talking,
 } from '../../access/conversation.ts'
+import type { Here } from '../../access/conversation_records.ts'
 import { signedIn, unmodified } from '../../access/gates.ts'
 import type { Noteable } from '../../core/conversation.ts'
 import { deleteNote, insertReply, insertThread, settleNotes } from '../../core/notes.ts'

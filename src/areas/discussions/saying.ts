@@ -2,8 +2,8 @@ import { Type as t, type Static } from 'typebox'
 import { maySetTime, type Talking } from '../../access/conversation.ts'
 import type { Noteable } from '../../core/conversation.ts'
 import { hearMentions } from '../../core/mentions.ts'
-import { deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
-import { obey, type Obeyed } from '../../core/quick_actions.ts'
+import { TooMuchSaid, deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
+import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
 import { violates } from '../../db/errors.ts'
 import type { Note as NoteRow } from '../../db/schema_conversation.ts'
 import type { Has } from '../../http/gate.ts'
@@ -35,6 +35,12 @@ const badNote = (why: string): ReturnType<typeof refused> =>
 const blank = (): ReturnType<typeof refused> => badNote("can't be blank")
 const tooLong = (): ReturnType<typeof refused> => badNote(`is too long (maximum is ${LONGEST} characters)`)
 
+const full = (): ReturnType<typeof refused> =>
+  refused('400 Bad request - Note {:base=>["Maximum number of comments exceeded"]}')
+const orFull = (error: unknown): never => {
+  throw error instanceof TooMuchSaid ? full() : error
+}
+
 function checkBody(body: string): void {
   if (body.trim() === '') throw blank()
   if (body.length > LONGEST && Array.from(body).length > LONGEST) throw tooLong()
@@ -65,7 +71,12 @@ const failed = (): ReturnType<typeof refused> => refused('400 Bad request - Fail
 /** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
 async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
   checkBody(body)
-  const obeyed = await obey(ctx, about, ctx.home, body).catch((error: unknown) => {
+  const obeyed = await obey(
+    ctx,
+    about,
+    { project: ctx.home, line: ctx.line, role: ctx.reader.role },
+    body,
+  ).catch((error: unknown) => {
     // Another merge request of the same branches is open.
     throw violates(error, 'merge_requests_open_key') ? failed() : error
   })
@@ -75,8 +86,8 @@ async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<
 }
 
 /** The record as the commands left it: what one of them hid is hidden from whom the same text calls. */
-const hidden = (about: Noteable, { changes }: Obeyed): Noteable =>
-  changes['confidential'] === true ? { ...about, confidential: true } : about
+const hidden = (about: Noteable, obeyed: Obeyed): Noteable =>
+  hides(obeyed) ? { ...about, confidential: true } : about
 
 /** Lets a text do what it does beside being read. */
 const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow, before = ''): Promise<void> =>
@@ -89,7 +100,8 @@ async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Pro
   const obeyed = await heard(ctx, about, said.body)
   if (obeyed instanceof Answer) return obeyed
   const none = { type: null, position: null, commit_id: null }
-  const row = await write(about, { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at })
+  const note = { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at }
+  const row = await write(about, note).catch(orFull)
   await hear(ctx, hidden(about, obeyed), row)
   return { row, about, changes: obeyed.changes }
 }
@@ -118,7 +130,7 @@ export const says = {
     const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
     return { id: key, individual_note, notes: shown }
   },
-  refuses: [blank, tooLong, failed],
+  refuses: [blank, tooLong, failed, full],
 }
 
 /** Gives a note another text, and obeys the commands in that. */
@@ -133,7 +145,7 @@ export async function change(
     await deleteNote(ctx.db, ctx.noteable, note)
     return obeyed
   }
-  const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text)
+  const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text).catch(orFull)
   if (row === undefined) throw noSuchRecord()
   await hear(ctx, hidden(ctx.noteable, obeyed), row, note.body)
   return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)

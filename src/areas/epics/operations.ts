@@ -1,5 +1,5 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { ofEpic } from '../../access/conversation.ts'
+import { ofEpic } from '../../access/conversation_records.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
@@ -8,70 +8,20 @@ import type { Group } from '../../core/groups.ts'
 import { hexColor } from '../../core/label_rules.ts'
 import { overlong } from '../../core/labelling.ts'
 import { hearDescription } from '../../core/mentions.ts'
+import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
-import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { nothing, operation } from '../../http/operation.ts'
 import { badParams, forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as epics from './store.ts'
 
 export { addEpicIssue, listEpicIssues, removeEpicIssue } from './issue_operations.ts'
+export { listEpics } from './list_operations.ts'
 
 const titles = t.Optional(listOf(t.String({ maxLength: 255 })))
-
-export const listEpics = operation({
-  method: 'GET',
-  path: '/groups/:id/epics',
-  summary: 'List the epics of a group and of those inside',
-  published: true,
-  first: [premiumOrForbidden],
-  params: t.Object({
-    author_id: t.Optional(t.Integer()),
-    labels: titles,
-    with_labels_details: t.Optional(t.Boolean({ default: false })),
-    order_by: t.Optional(oneOf(epics.ORDERS, { default: 'created_at' })),
-    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
-    search: t.Optional(t.String({ maxLength: 1000, description: 'Part of the title or description' })),
-    state: t.Optional(oneOf(['opened', 'closed', 'all'], { default: 'all' })),
-    iids: t.Optional(listOf(t.Integer())),
-    confidential: t.Optional(t.Boolean()),
-    created_after: t.Optional(timestamp()),
-    created_before: t.Optional(timestamp()),
-    updated_after: t.Optional(timestamp()),
-    updated_before: t.Optional(timestamp()),
-    include_ancestor_groups: t.Optional(t.Boolean({ default: false })),
-    include_descendant_groups: t.Optional(t.Boolean({ default: true })),
-  }),
-  gates: [group, anyone],
-  handle: async ({ db, actor, group, params, page, config }) => {
-    const { author_id, labels, order_by, sort, search, state, with_labels_details: details = false } = params
-    const found = await epics.listEpics(
-      db,
-      actor,
-      { group, page },
-      {
-        state: state === 'all' ? undefined : state,
-        author: author_id,
-        labels: labels === undefined || labels.length === 0 ? undefined : labels,
-        search: search || undefined,
-        iids: params.iids,
-        confidential: params.confidential,
-        created_after: params.created_after,
-        created_before: params.created_before,
-        updated_after: params.updated_after,
-        updated_before: params.updated_before,
-        ancestors: params.include_ancestor_groups ?? false,
-        descendants: params.include_descendant_groups ?? true,
-        order: order_by ?? 'created_at',
-        descending: sort !== 'asc',
-      },
-    )
-    return { ...found, items: found.items.map((row) => presentEpic(row, { config, details })) }
-  },
-  returns: pageOf(Epic),
-})
 
 export const getEpic = operation({
   method: 'GET',
@@ -135,6 +85,20 @@ const deedOf = ({ db, actor, group }: Here): EpicDeed => ({ db, actor, line: gro
 const hear = ({ db, actor }: Here, epic: EpicRow, before = ''): Promise<void> =>
   hearDescription({ db, actor, about: ofEpic(epic), project: undefined }, epic.description, before)
 
+/** Obeys the commands in a description, which is left with the rest. */
+const obeyIn = (
+  ctx: Here,
+  epic: EpicRow,
+  description: string | null | undefined,
+  making?: { readonly plans: boolean },
+): Promise<Obeyed> =>
+  obey(
+    { ...ctx, ...(making && { making }) },
+    ofEpic(epic),
+    { project: undefined, line: ctx.group.traversal_ids, role: ctx.group.role },
+    description ?? '',
+  )
+
 export const createEpic = operation({
   method: 'POST',
   path: '/groups/:id/epics',
@@ -164,7 +128,8 @@ export const createEpic = operation({
       created_at: (dates ? params.created_at : undefined) ?? null,
     })
     await labelEpic(deedOf(ctx), made.id, params)
-    await hear(ctx, made)
+    const obeyed = await obeyIn(ctx, made, made.description, { plans: true })
+    await hear(ctx, { ...made, description: obeyed.text, confidential: hides(obeyed) || made.confidential })
     return presentEpic(await epics.showEpic(db, made.id), ctx)
   },
   returns: Epic,
@@ -206,7 +171,9 @@ export const updateEpic = operation({
   handle: async (ctx) => {
     const { db, epic, params } = ctx
     const states = { close: 'closed', reopen: 'opened' } as const
-    const description = params.description === undefined ? undefined : params.description || null
+    const color = check(params)
+    const obeyed = await obeyIn(ctx, epic, params.description)
+    const description = params.description === undefined ? undefined : obeyed.text || null
     const { labels, add_labels, remove_labels, confidential } = params
     const isThere = await changeEpic(deedOf(ctx), epic.id, {
       title: params.title?.trim(),
@@ -215,18 +182,15 @@ export const updateEpic = operation({
       state: params.state_event && states[params.state_event],
       start_date: dayOf(params.start_date_is_fixed, params.start_date_fixed),
       due_date: dayOf(params.due_date_is_fixed, params.due_date_fixed),
-      color: check(params),
+      color,
       labels,
       add_labels,
       remove_labels,
     })
     if (!isThere) throw noSuchRecord()
-    const after = {
-      ...epic,
-      description: description ?? null,
-      confidential: confidential ?? epic.confidential,
-    }
-    await hear(ctx, after, epic.description ?? '')
+    const after = confidential ?? (hides(obeyed) || epic.confidential)
+    const said = description ?? null
+    await hear(ctx, { ...epic, description: said, confidential: after }, epic.description ?? '')
     return presentEpic(await epics.showEpic(db, epic.id), ctx)
   },
   returns: Epic,

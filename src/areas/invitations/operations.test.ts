@@ -77,6 +77,9 @@ test('an address is invited, listed, changed and uninvited', async () => {
     404,
     { message: '404 Not found' },
   ])
+  const since = { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }
+  const late = await world().call('DELETE', one('new.one@x.example'), { as: owner, headers: since })
+  assert.deepEqual(told(late), [412, { message: '412 Precondition Failed' }])
   assert.equal((await call('DELETE', one('new.one@x.example'))).status, 204)
   assert.deepEqual(told(await call('DELETE', one('new.one@x.example'))), [404, { message: '404 Not found' }])
 })

@@ -4,6 +4,7 @@ import {
   maintainer,
   projectEvenArchived as project,
   signedIn,
+  unmodified,
 } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
@@ -45,7 +46,7 @@ export const deleteGroupInvitation = operation({
   summary: 'Take an invitation to a group back',
   published: true,
   first,
-  gates: [group, groupOwner, groupSource, invitation, touchable],
+  gates: [group, groupOwner, groupSource, invitation, touchable, unmodified('invitation')],
   ...removing,
 })
 
@@ -82,6 +83,6 @@ export const deleteProjectInvitation = operation({
   summary: 'Take an invitation to a project back',
   published: true,
   first,
-  gates: [project, maintainer, projectSource, invitation, touchable],
+  gates: [project, maintainer, projectSource, invitation, touchable, unmodified('invitation')],
   ...removing,
 })

@@ -38,7 +38,16 @@ export interface FilterValues {
   readonly not_emoji: string
 }
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
-type Condition = (p: FilterSlots) => RawBuilder<unknown>
+/** Whether the issues are walked in the order of time, or in any other. */
+export type Walk = 'in time' | 'otherwise'
+type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
+
+/** Links are walked beside the issues where those are in the order of time too, and asked of each where they are not. */
+const beside = (walk: Walk, links: 'k' | 'a'): RawBuilder<unknown> =>
+  walk === 'in time'
+    ? sql`and ${sql.ref(`${links}.issue_project_id`)} = i.project_id
+          and ${sql.ref(`${links}.issue_created_at`)} = i.created_at`
+    : sql``
 
 const dated = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
@@ -46,6 +55,8 @@ const upcoming = sql`exists (select from milestones m where m.id = i.milestone_i
   and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
 const reacted = (p: FilterSlots, name: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   exists (select from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name})`
+const bearsSecond = (p: FilterSlots): RawBuilder<unknown> => sql`coalesce((
+  select true from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id), false)`
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -70,25 +81,24 @@ export const CONDITIONS = {
   on_me: (p) =>
     sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer})`,
   author: (p) => sql`i.author_id = ${p.author}`,
-  assignee: (p) =>
-    sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee})`,
+  assignee: (p, walk) => sql`exists (
+    select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk, 'a')})`,
   assigned: () => sql`i.assigned`,
   unassigned: () => sql`not i.assigned`,
-  label: (p) =>
-    sql`exists (select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label})`,
+  label: (p, walk) => sql`exists (
+    select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label} ${beside(walk, 'k')})`,
   // A look for each issue: joined, all that bears the label would be read first.
-  second_label: (p) => sql`coalesce((
-    select true from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id), false)`,
+  second_label: bearsSecond,
+  common_label: bearsSecond,
   more_labels: (p) => sql`not exists (
     select from unnest(${p.more_labels}::bigint[]) wanted (id)
      where not exists (select from label_links k where k.label_id = wanted.id and k.noteable_id = i.id))`,
   titled: (p) => sql`exists (select from label_links k where k.noteable_id = i.id
     and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled})))`,
   // Each title must be borne by a label on the issue.
-  labels: (p) => sql`not exists (
-    select from unnest(${p.labels}::text[]) wanted (title)
-     where not exists (select from label_links k join labels l on l.id = k.label_id
-                        where k.noteable_id = i.id and l.title = wanted.title))`,
+  labels: (p) => sql`cardinality(${p.labels}::text[]) = (
+    select count(distinct l.title) from label_links k join labels l on l.id = k.label_id
+     where k.noteable_id = i.id and l.title = any(${p.labels}::text[]))`,
   labelled: () => sql`i.labelled`,
   unlabelled: () => sql`not i.labelled`,
   milestone: (p) => sql`i.milestone_id = ${p.milestone}`,

@@ -50,29 +50,6 @@ const subscription = statement(
 export const setSubscribed = (db: Db, id: number, userId: number, subscribed: boolean): Promise<number> =>
   db.run(subscription, { id, user_id: userId, subscribed })
 
-const estimate = statement(
-  (p: Slots<{ id: number; seconds: number }>) => sql<Issue>`
-    update issues set time_estimate = ${p.seconds}, updated_at = now() where id = ${p.id} returning *`,
-)
-export const setEstimate = (db: Db, id: number, seconds: number): Promise<Issue | undefined> =>
-  db.one(estimate, { id, seconds })
-
-const spend = statement(
-  (p: Slots<{ id: number; seconds: number }>) => sql<Issue>`
-    update issues set total_time_spent = total_time_spent + ${p.seconds}, updated_at = now()
-     where id = ${p.id} and total_time_spent::bigint + ${p.seconds} between 0 and 2147483647
-    returning *`,
-)
-/** Undefined when more would be taken away than was spent. */
-export const addSpent = (db: Db, id: number, seconds: number): Promise<Issue | undefined> =>
-  db.one(spend, { id, seconds })
-
-const forget = statement(
-  (p: Slots<{ id: number }>) => sql<Issue>`
-    update issues set total_time_spent = 0, updated_at = now() where id = ${p.id} returning *`,
-)
-export const resetSpent = (db: Db, id: number): Promise<Issue | undefined> => db.one(forget, { id })
-
 const takers = (p: { id: unknown; internal: unknown }): ReturnType<typeof sql> => sql`
   select i.author_id as user_id from issues i where i.id = ${p.id}
   union

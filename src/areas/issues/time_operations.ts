@@ -1,36 +1,17 @@
 import { Type as t } from 'typebox'
 import { anyone, project, signedIn } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
-import { parseDuration, showDuration } from '../../core/durations.ts'
-import { writeSystemNote } from '../../core/system_notes.ts'
 import type { Issue } from '../../db/schema_planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { badParams, invalid } from '../../http/problems.ts'
 import { TimeStats, presentTime } from '../../records/noteable.ts'
+import { badDuration, duration, overdrawn, timing } from '../../records/time_tracking.ts'
 import { planner } from './gates.ts'
-import * as issues from './store.ts'
 
-const duration = t.String({
-  maxLength: 100,
-  description: 'Such as `3h30m`; a week has five days of eight hours',
-})
-
-const badDuration = (): ReturnType<typeof badParams> => badParams(['duration is invalid'])
-const overdrawn = (): ReturnType<typeof invalid> =>
-  invalid({ base: ['Time to subtract exceeds the total time spent'] })
-
-type OnIssue = Context & { readonly actor: Actor; readonly issue: Issue }
-
-const say = ({ db, actor, issue }: OnIssue, body: string): Promise<void> =>
-  writeSystemNote(db, { noteable_id: issue.id, author_id: actor.id, action: 'time_tracking', body })
-
-async function estimate(ctx: OnIssue, seconds: number): Promise<ReturnType<typeof presentTime>> {
-  const after = await issues.setEstimate(ctx.db, ctx.issue.id, seconds)
-  const text = showDuration(seconds)
-  await say(ctx, text === null ? 'removed time estimate' : `changed time estimate to ${text}`)
-  return presentTime(after ?? ctx.issue)
-}
+const times = timing(({ db, actor, issue }: Context & { readonly actor: Actor; readonly issue: Issue }) => ({
+  deed: { db, actor, kind: 'issue', id: issue.id },
+  row: issue,
+}))
 
 export const setIssueTimeEstimate = operation({
   method: 'POST',
@@ -40,11 +21,7 @@ export const setIssueTimeEstimate = operation({
   first: [signedIn],
   params: t.Object({ duration }),
   gates: [project, issue, planner],
-  handle: async (ctx) => {
-    const seconds = parseDuration(ctx.params.duration)
-    if (seconds === undefined || seconds < 0) throw badDuration()
-    return estimate(ctx, seconds)
-  },
+  handle: times.estimate,
   returns: TimeStats,
   status: 200,
   refuses: [badDuration],
@@ -57,7 +34,7 @@ export const removeIssueTimeEstimate = operation({
   published: true,
   first: [signedIn],
   gates: [project, issue, planner],
-  handle: async (ctx) => estimate(ctx, 0),
+  handle: times.unestimate,
   returns: TimeStats,
   status: 200,
 })
@@ -70,15 +47,7 @@ export const addIssueSpentTime = operation({
   first: [signedIn],
   params: t.Object({ duration, summary: t.Optional(t.String({ maxLength: 255 })) }),
   gates: [project, issue, planner],
-  handle: async (ctx) => {
-    const seconds = parseDuration(ctx.params.duration)
-    if (seconds === undefined || seconds === 0) throw badDuration()
-    const after = await issues.addSpent(ctx.db, ctx.issue.id, seconds)
-    if (after === undefined) throw overdrawn()
-    const text = showDuration(Math.abs(seconds)) ?? ''
-    await say(ctx, seconds > 0 ? `added ${text} of time spent` : `subtracted ${text} of time spent`)
-    return presentTime(after)
-  },
+  handle: times.spend,
   returns: TimeStats,
   refuses: [badDuration, overdrawn],
 })
@@ -90,11 +59,7 @@ export const removeIssueSpentTime = operation({
   published: true,
   first: [signedIn],
   gates: [project, issue, planner],
-  handle: async (ctx) => {
-    const after = await issues.resetSpent(ctx.db, ctx.issue.id)
-    await say(ctx, 'removed time spent')
-    return presentTime(after ?? ctx.issue)
-  },
+  handle: times.forget,
   returns: TimeStats,
   status: 200,
 })

@@ -1,11 +1,12 @@
 import { Type as t } from 'typebox'
-import { ofIssue } from '../../access/conversation.ts'
+import { ofIssue } from '../../access/conversation_records.ts'
 import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
 import { hearDescription } from '../../core/mentions.ts'
+import { hides, obey, placeOf } from '../../core/quick_actions.ts'
 import type { Project } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -76,7 +77,9 @@ export const createIssue = operation({
       ...plan,
       ...(mine && { updated_at: params.created_at }),
     })
-    await hear(ctx, made)
+    const making = { plans: belongs(ctx) }
+    const obeyed = await obey({ ...ctx, making }, ofIssue(made), placeOf(project), made.description ?? '')
+    await hear(ctx, { ...made, description: obeyed.text, confidential: hides(obeyed) || made.confidential })
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
@@ -92,17 +95,20 @@ export const updateIssue = operation({
   params: t.Object(updateParams, { atLeastOne }),
   gates: [project, issue, changesIssue],
   handle: async (ctx) => {
-    const { db, actor, issue, params, config } = ctx
+    const { db, actor, project, issue, params, config } = ctx
     checkIssue(params)
     const { state_event: event } = params
+    const obeyed = await obey(ctx, ofIssue(issue), placeOf(project), params.description ?? '')
     const change: IssueChange = {
       ...wordsOf(params),
+      ...(params.description && { description: obeyed.text }),
       ...(event !== undefined && { state: event === 'close' ? 'closed' : 'opened' }),
       ...(plans(ctx) && { ...planOf(params), confidential: params.confidential }),
       ...(owns(ctx) && { updated_at: params.updated_at }),
     }
     await changeIssue(ctx, issue.id, change)
-    const { description = null, confidential = issue.confidential } = change
+    const { description = null } = change
+    const confidential = change.confidential ?? (hides(obeyed) || issue.confidential)
     await hear(ctx, { ...issue, description, confidential }, issue.description)
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },

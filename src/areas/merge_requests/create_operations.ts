@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { ofMergeRequest } from '../../access/conversation.ts'
+import { ofMergeRequest } from '../../access/conversation_records.ts'
 import { developer, mayReadCode, project, signedIn } from '../../access/gates.ts'
 import { compareBranches, headOf, keepHead } from '../../core/comparing.ts'
 import { nextInProject } from '../../core/counters.ts'
@@ -10,6 +10,7 @@ import { noteCompared } from '../../core/merge_request_rows.ts'
 import { insertMergeRequest } from '../../core/merge_request_writes.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
+import { obey, placeOf } from '../../core/quick_actions.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
@@ -84,7 +85,10 @@ export const createMergeRequest = operation({
         const row = await insertMergeRequest(tx, { ...values, iid })
         await noteCompared(tx, row.id, compared)
         await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, change)
-        await hearDescription({ db: tx, actor, about: ofMergeRequest(row), project }, row.description)
+        const about = ofMergeRequest(row)
+        const speaker = { db: tx, git, actor, now, making: { plans: manages(actor, project) } }
+        const { text } = await obey(speaker, about, placeOf(project), row.description ?? '')
+        await hearDescription({ db: tx, actor, about, project }, text)
         await keepHead(repository, iid, head)
         return row
       })

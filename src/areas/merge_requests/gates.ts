@@ -42,7 +42,7 @@ export const changesIt: Gate<
 /** Whether the caller may merge it: as its target branch is protected. */
 export async function mayMergeIt({ db, actor, project, mergeRequest }: Here): Promise<boolean> {
   if (actor === null || project.archived) return false
-  const holder = { role: project.role, admin: actor.admin }
+  const holder = { id: actor.id, role: project.role, admin: actor.admin }
   if (!mayMerge(undefined, holder)) return false
   return mayMerge((await pushRules(db, project))(mergeRequest.target_branch), holder)
 }

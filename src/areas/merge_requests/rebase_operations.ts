@@ -18,7 +18,7 @@ const rewrites: Gate<'allows', never, { project: Project; mergeRequest: Row }, {
   refuses: forbidden,
   pass: async ({ db, actor, project, mergeRequest }) => {
     if (actor === null || project.archived || mergeRequest.source_project_id !== project.id) return undefined
-    const holder = { role: project.role, admin: actor.admin }
+    const holder = { id: actor.id, role: project.role, admin: actor.admin }
     if (!mayPush(undefined, holder)) return undefined
     const rule = (await pushRules(db, project))(mergeRequest.source_branch)
     return rule === undefined || (mayPush(rule, holder) && rule.allowForcePush) ? { actor } : undefined

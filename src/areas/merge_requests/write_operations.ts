@@ -1,11 +1,12 @@
 import { Type as t } from 'typebox'
-import { ofMergeRequest } from '../../access/conversation.ts'
+import { ofMergeRequest } from '../../access/conversation_records.ts'
 import { project, projectOwner, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { headRef } from '../../core/comparing.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_request_changes.ts'
 import { findTwin } from '../../core/merge_request_writes.ts'
+import { obey, placeOf } from '../../core/quick_actions.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
@@ -58,9 +59,15 @@ export const updateMergeRequest = operation({
     checkTitle(params.title)
     checkLabels(params)
     await checkTarget(ctx, params.target_branch)
+    const about = ofMergeRequest(mergeRequest)
+    const another = (error: unknown): never => {
+      // Another came between the look and the write; which, the broken transaction cannot tell.
+      throw violates(error, 'merge_requests_open_key') ? anotherOne(mergeRequest.iid) : error
+    }
+    const { text } = await obey(ctx, about, placeOf(project), params.description ?? '').catch(another)
     const change: MergeRequestChange = {
       title: params.title?.trim(),
-      description: params.description,
+      description: params.description && text,
       state: params.state_event && (params.state_event === 'close' ? 'closed' : 'opened'),
       target_branch: params.target_branch,
       squash: params.squash,
@@ -80,13 +87,7 @@ export const updateMergeRequest = operation({
       const twin = await findTwin(db, branches)
       if (twin !== undefined && twin !== mergeRequest.iid) throw anotherOne(twin)
     }
-    await changeMergeRequest({ db, git, actor, project, now }, mergeRequest.id, change).catch(
-      (error: unknown) => {
-        // Another came between the look and the write; which, the broken transaction cannot tell.
-        throw violates(error, 'merge_requests_open_key') ? anotherOne(mergeRequest.iid) : error
-      },
-    )
-    const about = ofMergeRequest(mergeRequest)
+    await changeMergeRequest({ db, git, actor, project, now }, mergeRequest.id, change).catch(another)
     await hearDescription({ db, actor, about, project }, change.description, mergeRequest.description)
     return answerWith(ctx, db, mergeRequest)
   },

@@ -5,6 +5,7 @@ import { createWithRepository } from '../../core/import.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
 import { ForbiddenAddress, outboundAddress } from '../../core/outbound.ts'
 import type { NewProject } from '../../core/projects.ts'
+import { violates } from '../../db/errors.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, type Problem } from '../../http/problems.ts'
@@ -12,7 +13,7 @@ import { Project, presentRecord } from '../../records/full_project.ts'
 import type { Static } from 'typebox'
 import { fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
-import { findHome, homeOfUser, mayFill, type Home } from './homes.ts'
+import { findHome, homeOfUser, limitFault, limitText, mayFill, type Home } from './homes.ts'
 import { recordFor } from './record_store.ts'
 import { bounded, faultsOf, nameBoth, visibilityFaults } from './rules.ts'
 import { takenBy } from './store.ts'
@@ -32,6 +33,7 @@ const params = t.Object(
 )
 type Params = Static<typeof params>
 
+const limitReached = (text: string): Problem => invalid({ limit_reached: [text] })
 const badNamespace = (): Problem => invalid({ namespace: ['is not valid'] })
 
 type Ctx = Has<{ actor: Actor; params: Params }>
@@ -42,10 +44,13 @@ async function make(ctx: Ctx, home: Home | undefined, creator: number): Promise<
   const { db, actor } = ctx
   if (home === undefined || !mayFill(actor, home)) throw badNamespace()
   const wanted = { ...newProject(ctx, home), creator_id: creator }
+  const limited = await limitFault(db, home)
+  if (limited !== undefined) throw limitReached(limited)
   const place = { namespace_id: home.id, name: wanted.name, full_path: `${home.full_path}/${wanted.path}` }
   // Asked before anything is written, and again by the database when another was quicker.
   await refuseTaken(ctx, place)
   const row = await begin(ctx, wanted).catch(async (error: unknown) => {
+    if (violates(error, 'projects_limit')) throw limitReached((await limitFault(db, home)) ?? limitText(0))
     if (!isTaken(error)) throw error
     await refuseTaken(ctx, place)
     throw invalid({ path: TAKEN })
@@ -124,7 +129,7 @@ export const createProject = operation({
     return make(ctx, home, actor.id)
   },
   returns: Project,
-  refuses: [badNamespace, () => invalid({ name: TAKEN, path: TAKEN })],
+  refuses: [badNamespace, () => limitReached(limitText(1)), () => invalid({ name: TAKEN, path: TAKEN })],
 })
 
 export const createUserProject = operation({
@@ -138,5 +143,5 @@ export const createUserProject = operation({
   gates: [signedIn, user],
   handle: async (ctx) => make(ctx, await homeOfUser(ctx.db, ctx.actor, ctx.owner.id), ctx.owner.id),
   returns: Project,
-  refuses: [() => invalid({ name: TAKEN, path: TAKEN })],
+  refuses: [() => limitReached(limitText(1)), () => invalid({ name: TAKEN, path: TAKEN })],
 })

@@ -44,6 +44,25 @@ export function mayFill(actor: Actor, home: Home): boolean {
   return home.role >= creationLevel(home.settings['project_creation_level'])
 }
 
+const limit = statement(
+  (p: Slots<{ owner_id: number; namespace_id: number }>) => sql<{ most: number; reached: boolean }>`
+    select u.projects_limit as most,
+           (select count(*) from (select from projects p where p.namespace_id = ${p.namespace_id}
+                                   limit u.projects_limit) held) >= u.projects_limit as reached
+      from users u where u.id = ${p.owner_id}`,
+)
+
+/** What is said where the personal namespace holds as many projects as its owner may have; undefined where it does not. */
+export async function limitFault(db: Db, home: Home): Promise<string | undefined> {
+  if (home.owner_id === null) return undefined
+  const found = await db.one(limit, { owner_id: home.owner_id, namespace_id: home.id })
+  return found?.reached === true ? limitText(found.most) : undefined
+}
+export const limitText = (most: number): string =>
+  most === 0
+    ? 'You cannot create projects in your personal namespace. Contact your administrator.'
+    : `You've reached your limit of ${most} projects created. Contact your administrator.`
+
 const belongs = statement(
   (p: Slots<{ user_id: number; id: number }>) => sql<{ belongs: boolean }>`
     select ${belongsBelow(heldBy(p.user_id), sql`${p.id}::bigint`)} as belongs`,

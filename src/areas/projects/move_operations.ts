@@ -4,6 +4,7 @@ import { createToFill } from '../../core/filling.ts'
 import { levelOf } from '../../core/project_settings.ts'
 import type { Project as Row } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
+import { violates } from '../../db/errors.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { conflict, invalid, noSuchRecord, notFound, refused, type Problem } from '../../http/problems.ts'
@@ -11,7 +12,7 @@ import { mayReadCode } from '../../access/gates.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
 import { TAKEN, isTaken } from './gates.ts'
-import { findHome, homeOfUser, mayFill, maySee, type Home } from './homes.ts'
+import { findHome, homeOfUser, limitFault, limitText, mayFill, maySee, type Home } from './homes.ts'
 import { recordFor } from './record_store.ts'
 import { bounded, faultsOf, narrower, nameBoth } from './rules.ts'
 import { takenBy } from './store.ts'
@@ -78,6 +79,7 @@ const forkParams = t.Object({
 type ForkCtx = Has<{ actor: Actor; project: Row; params: Static<typeof forkParams> }>
 
 const noTarget = (): Problem => notFound('Target Namespace')
+const limitReached = (text: string): Problem => conflict({ limit_reached: [text] })
 const forked = (): Problem => conflict({ name: TAKEN, path: TAKEN })
 
 async function targetOf({ db, actor, params }: ForkCtx): Promise<Home> {
@@ -105,6 +107,8 @@ export const forkProject = operation({
         : nameBoth({ name: params.name ?? project.name, path: params.path ?? project.path })
     const faults = faultsOf({ ...named, description: params.description })
     if (Object.keys(faults).length > 0) throw invalid(faults)
+    const limited = await limitFault(db, home)
+    if (limited !== undefined) throw limitReached(limited)
     const place = { namespace_id: home.id, name: named.name, full_path: `${home.full_path}/${named.path}` }
     const taken = await takenBy(db, 0, place)
     if (taken.name || taken.path)
@@ -130,11 +134,12 @@ export const forkProject = operation({
         forked_from_project_id: project.id,
       },
       { kind: 'fork', projectId: project.id },
-    ).catch((error: unknown) => {
+    ).catch(async (error: unknown) => {
+      if (violates(error, 'projects_limit')) throw limitReached((await limitFault(db, home)) ?? limitText(0))
       throw isTaken(error) ? forked() : error
     })
     return shown(ctx, row.id)
   },
   returns: Project,
-  refuses: [noTarget, forked],
+  refuses: [noTarget, forked, () => limitReached(limitText(1))],
 })

@@ -6,7 +6,6 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import { fillRepository } from '../../core/filling.ts'
-import { resumeImports } from '../../core/import_watch.ts'
 import { removeRepository } from '../../core/project_removal.ts'
 import { repositoryPath } from '../../core/projects.ts'
 
@@ -131,34 +130,6 @@ test('a project is imported after the answer; addresses of this network are refu
     ['failed', 'The repository could not be read'],
   )
   assert.equal(await opened.instance.git.repository(repositoryPath(failed.id)).exists(), true)
-})
-
-test('an import whose process died is taken up anew, and one that failed for good says so', async () => {
-  const { make, opened } = at()
-  const admin = await make.admin()
-  const { db } = opened.instance
-  const url = 'http://127.0.0.1:9/gone.git'
-  const { id } = (await post(admin, '/projects', { name: 'left', import_url: url })).body
-  const job = `fill_repository ${id}`
-  const waiting = (): Promise<unknown[]> =>
-    rowsOf(at(), `select from graphile_worker.jobs where key = '${job}' and locked_at is null`)
-  const status = async (): Promise<unknown> =>
-    ((await at().get(`/projects/${id}`, admin)).body as Body)['import_status']
-  await make.sql(`update project_imports set updated_at = '2020-01-01' where project_id = ${id}`)
-  assert.equal(await resumeImports(db, 20), 0, 'it waits its turn')
-  await make.sql(`
-    update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead', attempts = 1 where key = '${job}';
-    update project_imports set status = 'started', updated_at = now() where project_id = ${id}`)
-  assert.equal(await resumeImports(db, 20), 0, 'somebody is at it')
-  await make.sql(
-    `update project_imports set updated_at = now() - interval '1 minute' where project_id = ${id}`,
-  )
-  assert.equal(await resumeImports(db, 20), 1)
-  assert.equal((await waiting()).length, 1)
-  assert.equal(await resumeImports(db, 20), 0)
-  await make.sql(`update graphile_worker._private_jobs set attempts = max_attempts where key = '${job}'`)
-  assert.equal(await resumeImports(db, 20), 0)
-  assert.equal(await status(), 'failed')
 })
 
 test('a moved project answers at its new place, and those of the old one have lost it', async () => {

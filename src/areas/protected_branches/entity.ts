@@ -36,6 +36,9 @@ export type ProtectedBranchRow = Pick<Row, 'id' | 'name' | 'allow_force_push'> &
     readonly id: number
     readonly action: 'push' | 'merge' | 'unprotect'
     readonly access_level: number
+    /** One user, in place of everybody of the level. */
+    readonly user_id: number | null
+    readonly user_name: string | null
   }[]
 }
 
@@ -48,11 +51,11 @@ export function present({
   const of = (wanted: string): Static<typeof Level>[] =>
     levels
       .filter(({ action }) => action === wanted)
-      .map(({ id, access_level }) => ({
+      .map(({ id, access_level, user_id, user_name }) => ({
         id,
         access_level,
-        access_level_description: LEVELS[access_level] ?? '',
-        user_id: null,
+        access_level_description: user_name ?? LEVELS[access_level] ?? '',
+        user_id,
         group_id: null,
       }))
   return {

@@ -129,7 +129,7 @@ test('what cannot be a protection is refused and stored nowhere', async () => {
       { error: 'unprotect_access_level does not have a valid value' },
     ],
     [
-      { name: 'x', allowed_to_push: [{ user_id: 1 }] },
+      { name: 'x', allowed_to_push: [{ group_id: 1 }] },
       400,
       { error: 'allowed_to_push[0][access_level] is missing' },
     ],
@@ -226,4 +226,62 @@ test('the default branch of an imported project is protected, of an empty one no
   assert.deepEqual(await stored(), [
     { name: 'main', allow_force_push: false, levels: ['push 40', 'merge 40'] },
   ])
+})
+
+test('a branch is open to users by name, who push, merge and are shown in place of a level', async () => {
+  const own = await world.make.project({ repository: writeSmallHistory().directory })
+  const owner = await world.make.memberOf('maintainer', { project: own })
+  const [named, other] = [
+    await world.make.memberOf('developer', { project: own }),
+    await world.make.memberOf('maintainer', { project: own }),
+  ]
+  const path = `/projects/${own.id}/protected_branches`
+  const name = 'main'
+  await world.call('DELETE', `${path}/${name}`, { as: owner })
+  const list = [{ user_id: named.id }]
+  const made = await world.call('POST', path, {
+    as: owner,
+    body: { name, allowed_to_push: list, allowed_to_merge: [...list, { access_level: 0 }] },
+  })
+  assert.equal(made.status, 201, made.text)
+  const { push_access_levels: push, merge_access_levels: merge } = made.body as Record<string, Level[]>
+  const shown = {
+    id: push?.[0]?.id,
+    access_level: 40,
+    access_level_description: named.name,
+    user_id: named.id,
+    group_id: null,
+    deploy_key_id: null,
+  }
+  assert.deepEqual(push, [shown])
+  assert.equal(merge?.length, 2)
+  const commit = async (as: Someone): Promise<number> => {
+    const actions = [{ action: 'create', file_path: `by-${as.id}`, content: 'x' }]
+    const body = { branch: name, commit_message: 'm', actions }
+    return (await world.call('POST', `/projects/${own.id}/repository/commits`, { as, body })).status
+  }
+  assert.deepEqual([await commit(named), await commit(other)], [201, 403])
+  const branch = async (as: Someone): Promise<unknown> =>
+    ((await world.get(`/projects/${own.id}/repository/branches/${name}`, as)).body as { can_push: boolean })
+      .can_push
+  assert.deepEqual([await branch(named), await branch(other)], [true, false])
+  // Whoever may not write at all is not let in by name, then or later.
+  const outsider = await world.make.memberOf('reporter', { project: own })
+  const refused = await world.call('PATCH', `${path}/${name}`, {
+    as: owner,
+    body: { allowed_to_push: [{ user_id: outsider.id }] },
+  })
+  const REFUSED = { message: ['Cannot add users or groups unless they have access to the project'] }
+  assert.deepEqual([refused.status, refused.body], [422, REFUSED])
+  await world.make.member(named, 'reporter', { project: own })
+  assert.equal(await commit(named), 403)
+  const gone = await world.call('PATCH', `${path}/${name}`, {
+    as: owner,
+    body: { allowed_to_push: [{ id: shown.id, _destroy: true }, { user_id: other.id }] },
+  })
+  assert.deepEqual(
+    (gone.body as Record<string, { user_id: number }[]>)['push_access_levels']?.map(({ user_id }) => user_id),
+    [other.id],
+  )
+  assert.equal(await commit(other), 201)
 })

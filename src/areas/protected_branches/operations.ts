@@ -5,9 +5,9 @@ import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { conflict, forbidden, noSuchRecord, unprocessable } from '../../http/problems.ts'
+import { badParams, conflict, forbidden, noSuchRecord, unprocessable } from '../../http/problems.ts'
 import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
-import { changedLevels, nameFault, newLevels } from './rules.ts'
+import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
 
 /** Whoever may not read the code learns nothing about its branches. */
@@ -18,15 +18,16 @@ const level = t.Unsafe<number>({ type: 'integer', enum: NUMBERS })
 /** Somebody must be able to unprotect a branch. */
 const openLevel = t.Unsafe<number>({ type: 'integer', enum: NUMBERS.filter((number) => number > 0) })
 
-const granted = t.Array(t.Object({ access_level: level }))
-const opened = t.Array(t.Object({ access_level: openLevel }))
+const user_id = t.Optional(t.Integer({ description: 'One user, in place of a level' }))
+const granted = t.Array(t.Object({ access_level: t.Optional(level), user_id }))
+const opened = t.Array(t.Object({ access_level: t.Optional(openLevel), user_id }))
 
 const known = {
   id: t.Optional(t.Integer()),
   _destroy: t.Optional(t.Boolean({ description: 'Takes the level with this id away' })),
 }
-const changed = t.Array(t.Object({ ...known, access_level: t.Optional(level) }))
-const changedOpen = t.Array(t.Object({ ...known, access_level: t.Optional(openLevel) }))
+const changed = t.Array(t.Object({ ...known, access_level: t.Optional(level), user_id }))
+const changedOpen = t.Array(t.Object({ ...known, access_level: t.Optional(openLevel), user_id }))
 
 const protectedBranch = loads({
   param: 'name',
@@ -42,8 +43,10 @@ const unprotects = allows({
   refuses: forbidden,
   holds: ({ actor, project, branch }: Has<{ project: Project; branch: ProtectedBranchRow }>) => {
     const levels = branch.levels.filter(({ action }) => action === 'unprotect')
-    const least = Math.min(...levels.map(({ access_level }) => access_level))
-    return actor?.admin === true || levels.length === 0 || project.role >= least
+    const roles = levels.filter((one) => one.user_id === null)
+    const least = Math.min(...roles.map(({ access_level }) => access_level))
+    const named = levels.some((one) => one.user_id !== null && one.user_id === actor?.id)
+    return actor?.admin === true || levels.length === 0 || project.role >= least || named
   },
 })
 
@@ -74,6 +77,9 @@ export const getProtectedBranch = operation({
   returns: ProtectedBranch,
 })
 
+const noAccess = (): ReturnType<typeof unprocessable> =>
+  unprocessable(['Cannot add users or groups unless they have access to the project'])
+
 const exists = (name = 'NAME'): ReturnType<typeof conflict> =>
   conflict(`Protected branch '${name}' already exists`)
 
@@ -94,8 +100,11 @@ export const createProtectedBranch = operation({
     allowed_to_unprotect: t.Optional(opened),
   }),
   gates: [maintainer],
-  handle: async ({ db, project, params }) => {
+  handle: async (ctx) => {
+    const { db, project, params } = ctx
     const { name } = params
+    const missing = LISTS.flatMap((list) => missingIn(list, params[list]))
+    if (missing.length > 0) throw badParams(missing)
     const fault = nameFault(name)
     if (fault !== undefined) throw unprocessable([fault])
     if (await protectedBranches.find(db, project.id, name)) throw exists(name)
@@ -103,17 +112,27 @@ export const createProtectedBranch = operation({
     const id = await protectedBranches.insert(db, values).catch((error: unknown) => {
       throw violates(error, 'protected_branches_name_key') ? exists(name) : error
     })
-    for (const change of [
+    await change(ctx, id, [
       newLevels('push', params.push_access_level, params.allowed_to_push),
       newLevels('merge', params.merge_access_level, params.allowed_to_merge),
       newLevels('unprotect', params.unprotect_access_level, params.allowed_to_unprotect),
     ])
-      await protectedBranches.changeLevels(db, id, change)
     return present(await again(db, project, name))
   },
   returns: ProtectedBranch,
-  refuses: [exists],
+  refuses: [exists, noAccess],
 })
+
+const LISTS = ['allowed_to_push', 'allowed_to_merge', 'allowed_to_unprotect'] as const
+async function change(
+  { db, project }: Has<{ project: Project }>,
+  id: number,
+  changes: readonly protectedBranches.LevelChange[],
+): Promise<void> {
+  const users = changes.flatMap((one) => one.users)
+  if (users.length > 0 && !(await protectedBranches.allWrite(db, project.id, users))) throw noAccess()
+  for (const one of changes) await protectedBranches.changeLevels(db, id, one)
+}
 
 async function again(db: Db, project: Project, name: string): Promise<ProtectedBranchRow> {
   const row = await protectedBranches.find(db, project.id, name)
@@ -134,18 +153,19 @@ export const updateProtectedBranch = operation({
     allowed_to_unprotect: t.Optional(changedOpen),
   }),
   gates: [maintainer, protectedBranch, unprotects],
-  handle: async ({ db, project, branch, params }) => {
+  handle: async (ctx) => {
+    const { db, project, branch, params } = ctx
     if (params.allow_force_push !== undefined)
       await protectedBranches.setForcePush(db, branch.id, params.allow_force_push)
-    for (const change of [
+    await change(ctx, branch.id, [
       changedLevels('push', params.allowed_to_push),
       changedLevels('merge', params.allowed_to_merge),
       changedLevels('unprotect', params.allowed_to_unprotect),
     ])
-      await protectedBranches.changeLevels(db, branch.id, change)
     return present(await again(db, project, branch.name))
   },
   returns: ProtectedBranch,
+  refuses: [noAccess],
 })
 
 export const deleteProtectedBranch = operation({

@@ -11,8 +11,21 @@ export function nameFault(name: string): string | undefined {
 interface Given {
   readonly id?: number | undefined
   readonly access_level?: number | undefined
+  readonly user_id?: number | undefined
   readonly _destroy?: boolean | undefined
 }
+
+/** A user stands in place of a level. */
+const levelOf = ({ access_level, user_id }: Given): number | undefined =>
+  user_id === undefined ? access_level : undefined
+const usersOf = (given: readonly Given[]): number[] =>
+  given.map(({ user_id }) => user_id).filter((id) => id !== undefined)
+
+/** What is missing of a list: each entry of a new protection names a level or a user. */
+export const missingIn = (name: string, given: readonly Given[] = []): string[] =>
+  given.flatMap(({ access_level, user_id }, i) =>
+    access_level === undefined && user_id === undefined ? [`${name}[${i}][access_level] is missing`] : [],
+  )
 
 /** The levels of a new protection: all that were given, Maintainers where none was. */
 export const newLevels = (
@@ -20,8 +33,9 @@ export const newLevels = (
   one: number | undefined,
   more: readonly Given[] = [],
 ): LevelChange => {
-  const levels = [one, ...more.map((given) => given.access_level)].filter((level) => level !== undefined)
-  return { action, add: levels.length > 0 ? levels : [MAINTAINERS], remove: [] }
+  const levels = [one, ...more.map((given) => levelOf(given))].filter((level) => level !== undefined)
+  const users = usersOf(more)
+  return { action, add: levels.length + users.length > 0 ? levels : [MAINTAINERS], users, remove: [] }
 }
 
 /** What a list of changes comes to: an entry with an id replaces or removes that level, one without adds. */
@@ -30,6 +44,7 @@ export const changedLevels = (action: LevelChange['action'], given: readonly Giv
   remove: given.map(({ id }) => id).filter((id) => id !== undefined),
   add: given
     .filter(({ _destroy }) => _destroy !== true)
-    .map(({ access_level }) => access_level)
+    .map((one) => levelOf(one))
     .filter((level) => level !== undefined),
+  users: usersOf(given.filter(({ _destroy }) => _destroy !== true)),
 })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { ROLES, heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
 import type { ProtectedBranchRow } from './entity.ts'
@@ -6,9 +7,10 @@ import type { ProtectedBranchRow } from './entity.ts'
 type Action = ProtectedBranchRow['levels'][number]['action']
 
 const levels = sql`
-  lateral (select coalesce(json_agg(json_build_object('id', id, 'action', action, 'access_level', access_level)
-                    order by id), '[]') as levels
-             from protected_branch_levels where protected_branch_id = b.id) l`
+  lateral (select coalesce(json_agg(json_build_object('id', g.id, 'action', g.action,
+                      'access_level', g.access_level, 'user_id', g.user_id, 'user_name', u.name) order by g.id), '[]') as levels
+             from protected_branch_levels g left join users u on u.id = g.user_id
+            where g.protected_branch_id = b.id) l`
 
 const listStatement = statement(
   (p: Slots<{ project_id: number; search: string; limit: number; offset: number }>) => {
@@ -44,13 +46,32 @@ const addLevels = statement(
     insert into protected_branch_levels (protected_branch_id, action, access_level)
     select ${p.id}, ${p.action}, level from unnest(${p.levels}::smallint[]) with ordinality given (level, position)
      order by position
-    on conflict (protected_branch_id, action, access_level) do nothing`,
+    on conflict (protected_branch_id, action, access_level) where user_id is null do nothing`,
+)
+// The level that the published interface shows of one user's.
+const addUsers = statement(
+  (p: Slots<{ id: number; action: Action; users: readonly number[] }>) => sql`
+    insert into protected_branch_levels (protected_branch_id, action, access_level, user_id)
+    select ${p.id}, ${p.action}, 40, u.id
+      from unnest(${p.users}::bigint[]) with ordinality given (id, position) join users u on u.id = given.id
+     order by position
+    on conflict (protected_branch_id, action, user_id) where user_id is not null do nothing`,
 )
 const removeLevels = statement(
   (p: Slots<{ id: number; action: Action; ids: number[] }>) => sql`
     delete from protected_branch_levels
      where protected_branch_id = ${p.id} and action = ${p.action} and id = any(${p.ids}::bigint[])`,
 )
+
+const developers = statement(
+  (p: Slots<{ project_id: number; users: readonly number[] }>) => sql<{ id: number }>`
+    select u.id from projects p join namespaces n on n.id = p.namespace_id, users u
+     where p.id = ${p.project_id} and u.id = any(${p.users}::bigint[])
+       and ${roleInProject(heldBy(sql`u.id`), sql`p.id`, sql`n.traversal_ids`)} >= ${sql.lit(ROLES.developer)}`,
+)
+/** Whether all of them may write into the project. */
+export const allWrite = async (db: Db, projectId: number, users: readonly number[]): Promise<boolean> =>
+  (await db.rows(developers, { project_id: projectId, users })).length === new Set(users).size
 
 export const find = (db: Db, projectId: number, name: string): Promise<ProtectedBranchRow | undefined> =>
   db.one(findStatement, { project_id: projectId, name })
@@ -75,14 +96,20 @@ export const setForcePush = (db: Db, id: number, allow_force_push: boolean): Pro
 
 export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
 
-/** What is given and taken of one action's levels: levels by their number, taken ones by their id. */
+/** What is given and taken of one action's levels: levels by their number, users by theirs, taken ones by their id. */
 export interface LevelChange {
   readonly action: Action
   readonly add: number[]
+  readonly users: number[]
   readonly remove: number[]
 }
 
-export async function changeLevels(db: Db, id: number, { action, add, remove }: LevelChange): Promise<void> {
+export async function changeLevels(
+  db: Db,
+  id: number,
+  { action, add, users, remove }: LevelChange,
+): Promise<void> {
   if (remove.length > 0) await db.run(removeLevels, { id, action, ids: remove })
   if (add.length > 0) await db.run(addLevels, { id, action, levels: add })
+  if (users.length > 0) await db.run(addUsers, { id, action, users })
 }

@@ -1,5 +1,6 @@
 import { Type as t, type TSchema, type Static } from 'typebox'
-import { NOTE_BASES, noteable, on, type Here } from '../../access/conversation.ts'
+import { NOTE_BASES, noteable, on } from '../../access/conversation.ts'
+import type { Here } from '../../access/conversation_records.ts'
 import { signedIn } from '../../access/gates.ts'
 import type { NoteableKind } from '../../core/conversation.ts'
 import { loads, type Has } from '../../http/gate.ts'

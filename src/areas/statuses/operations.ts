@@ -6,7 +6,7 @@ import type { Project } from '../../core/projects.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { Actor, Has } from '../../http/gate.ts'
+import type { Actor, Gate, Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, refused } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
@@ -61,6 +61,30 @@ export const listCommitStatuses = operation({
 const noRef = (): ReturnType<typeof notFound> => notFound('References for commit')
 const noPipeline = (): ReturnType<typeof notFound> => notFound('Pipeline')
 
+interface Wanted {
+  readonly ref?: string
+  readonly name?: string
+  readonly context?: string
+  readonly target_url?: string
+  readonly description?: string
+}
+type OnCommit = { readonly project: Project; readonly repository: Repository; readonly commit: Commit }
+
+/** Git is asked before there is a transaction: no connection waits for it. */
+const placed: Gate<'checks', never, OnCommit & { params: Wanted }, { ref: string; name: string }> = {
+  kind: 'checks',
+  says: 'texts that can be said, and a branch that holds the commit where none is named',
+  refuses: noRef,
+  pass: async ({ repository, project, commit, params }) => {
+    const { target_url, description } = params
+    const name = params.name ?? params.context ?? 'default'
+    const faults = textFaults({ name, target_url, description })
+    if (Object.keys(faults).length > 0) throw invalid(faults)
+    const ref = await refOf({ repository, project, commit }, params.ref)
+    return ref === undefined ? undefined : { ref, name }
+  },
+}
+
 export const createCommitStatus = operation({
   method: 'POST',
   path: '/projects/:id/statuses/:sha',
@@ -79,13 +103,9 @@ export const createCommitStatus = operation({
     coverage: t.Optional(t.Number()),
     pipeline_id: t.Optional(t.Integer()),
   }),
-  gates: [developer, commit],
+  gates: [developer, commit, placed],
   handle: async (ctx) => {
-    const { db, project, commit, params } = ctx
-    const name = params.name ?? params.context ?? 'default'
-    const faults = textFaults({ name, target_url: params.target_url, description: params.description })
-    if (Object.keys(faults).length > 0) throw invalid(faults)
-    const ref = await refOf(ctx, params.ref)
+    const { db, project, commit, params, ref, name } = ctx
     await statuses.lockCommit(db, project.id, commit.id)
     const pipeline = await pipelineOf(ctx, ref, params.pipeline_id)
     const before = await statuses.findLatest(db, { pipeline_id: pipeline.id, ref, name })
@@ -105,26 +125,26 @@ export const createCommitStatus = operation({
   },
   returns: CommitStatus,
   refuses: [
-    noRef,
     noPipeline,
     () => refused(stepFault('running', 'running') ?? ''),
     () => invalid({ target_url: ['is blocked: Only allowed schemes are http, https'] }),
   ],
 })
 
-type Here = Has<{ project: Project; repository: Repository; commit: Commit; actor: Actor }>
+type Here = Has<{ project: Project; commit: Commit; actor: Actor }>
 type Said = Omit<Parameters<typeof statuses.changeStatus>[1], 'id'>
 type New = Said & { readonly pipeline_id: number; readonly ref: string; readonly name: string }
 type Row = NonNullable<Awaited<ReturnType<typeof statuses.insertStatus>>>
 
 /** The name the status stands under: as given, or that of a branch which holds the commit. */
-async function refOf({ repository, project, commit }: Here, given: string | undefined): Promise<string> {
+async function refOf(
+  { repository, project, commit }: OnCommit,
+  given: string | undefined,
+): Promise<string | undefined> {
   if (given !== undefined && given !== '') return given.replace(/^refs\/(?:heads|tags)\//, '')
   const holding = await repository.refsContaining(commit.id, ['branch'])
   const names = holding.map((ref) => ref.name)
-  const name = names.find((one) => one === project.default_branch) ?? names[0]
-  if (name === undefined) throw noRef()
-  return name
+  return names.find((one) => one === project.default_branch) ?? names[0]
 }
 
 async function pipelineOf(

@@ -1,5 +1,6 @@
 import { Draft, type Drafted, type Parts, type Place } from './draft.ts'
 import { isSha } from '../names.ts'
+import { isSafeGitmodules } from './gitmodules.ts'
 import { isDotGitmodules, writablePath } from './paths.ts'
 import { directoryMode, keyOf, linkMode, symlinkMode, textOf, type TreeLine } from './tree.ts'
 import { breather } from '../slice.ts'
@@ -21,9 +22,9 @@ export type Change =
 
 /**
  * Why a change cannot be made: a file is in the way, none is there, or the path is empty, leads upwards or is one that
- * no repository may hold.
+ * no repository may hold, or the file is a `.gitmodules` that no push may bring.
  */
-export type ChangeFault = 'exists' | 'missing' | 'empty_path' | 'traversal' | 'invalid_path'
+export type ChangeFault = 'exists' | 'missing' | 'empty_path' | 'traversal' | 'invalid_path' | 'gitmodules'
 
 /** The first change that cannot be made, and its place in the list; `path` as the caller gave it. */
 export class ChangeRefused extends Error {
@@ -80,7 +81,26 @@ function stepOf(change: Change, index: number): Step {
     return found.path.split('/').map(keyOf)
   }
   if (change.action === 'link' && !isSha(change.sha)) throw new TypeError('A submodule is at a full hash')
-  return { change, path: parts(change.path), from: change.action === 'move' ? parts(change.from) : undefined }
+  const path = parts(change.path)
+  const fault = gitmodulesFault(change, path)
+  if (fault !== undefined) throw new ChangeRefused(fault, change.path, index)
+  return { change, path, from: change.action === 'move' ? parts(change.from) : undefined }
+}
+
+const isGitmodules = (name: string | undefined): boolean => isDotGitmodules(textOf(name ?? ''))
+
+/** What the check of pushes refuses too: `.gitmodules` that is no file, or bids a client do what nobody asked for. */
+function gitmodulesFault(change: Change, path: Parts): ChangeFault | undefined {
+  if (change.action === 'delete') return undefined
+  if (path.slice(0, -1).some((part) => isGitmodules(part))) return 'invalid_path'
+  if (!isGitmodules(path.at(-1))) return undefined
+  if (change.action === 'link') return 'invalid_path'
+  if (change.action === 'chmod') return undefined
+  if (change.content !== undefined) return isSafeGitmodules(change.content) ? undefined : 'gitmodules'
+  // What comes from a file of another name was never looked at.
+  return change.action === 'move' && !isDotGitmodules(change.from.split('/').at(-1) ?? '')
+    ? 'invalid_path'
+    : undefined
 }
 
 async function apply(draft: Draft, { change, path, from }: Step): Promise<ChangeFault | undefined> {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { GitError } from '../errors.ts'
 import { isChildReport, killGroup } from './spawner_protocol.ts'
 import type { ChildReport, Ending, KillOrder, LaunchOrder } from './spawner_protocol.ts'
-import { programFile } from '../../package_root.ts'
+import { builtModule } from '../../package_root.ts'
 
 /** One git process. Its stdout, and its stdin when it was asked for, are `socket`; back-pressure is the socket's own. */
 export interface GitProcess {
@@ -119,12 +119,10 @@ export class SpawnerLink {
   }
 
   #fork(): Promise<string> {
-    const file = fileURLToPath(programFile('git/processes/spawner_child'))
+    const file = fileURLToPath(builtModule('git/processes/spawner_child'))
     const child = fork(file, [tmpdir()], {
       env: { PATH: this.#path },
-      execArgv: file.endsWith('.ts')
-        ? loaderArguments(process.execArgv)
-        : ['--max-old-space-size=64', '--max-semi-space-size=1'],
+      execArgv: ['--max-old-space-size=64', '--max-semi-space-size=1'],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     this.#child = child
@@ -210,16 +208,4 @@ function deferred<T>(): Deferred<T> {
     reject = refuse
   })
   return { promise, resolve, reject }
-}
-
-/** Keeps of `execArgv` only what makes the sources loadable: a child must not inherit debugger ports or test options. */
-function loaderArguments(execArgv: readonly string[]): string[] {
-  const kept: string[] = []
-  for (const [index, argument] of execArgv.entries()) {
-    if (!/^(?:--import|--loader|--experimental-loader|--require|-r)(?:=|$)/.test(argument)) continue
-    kept.push(argument)
-    const value = execArgv[index + 1]
-    if (!argument.includes('=') && value !== undefined) kept.push(value)
-  }
-  return kept
 }

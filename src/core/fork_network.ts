@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
-import { heldBy, roleInProject } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
-import type { Project } from '../../db/schema.ts'
-import { statements } from '../../db/statement.ts'
+import { heldBy, roleInProject } from './roles.ts'
+import type { Db } from '../db/client.ts'
+import type { Project } from '../db/schema.ts'
+import { statements } from '../db/statement.ts'
 
-/** A project that a commit may be wanted to start in. */
+/** A project that a commit may be wanted to start in, or to be compared with. */
 export interface StartProject extends Pick<
   Project,
   'id' | 'visibility' | 'repository_access_level' | 'forked_from_project_id'
@@ -40,3 +40,13 @@ export async function findStart(
   if (!/^\d+$/.test(ref)) return db.one(byRef({ by: 'full_path' }), { ref, user_id: userId })
   return ref.length > 15 ? undefined : db.one(byRef({ by: 'id' }), { ref: Number(ref), user_id: userId })
 }
+
+interface Forked {
+  readonly id: number
+  readonly forked_from_project_id: number | null
+}
+/** Whether one was forked from the other, or both from a third. */
+export const isRelated = (one: Forked, other: Forked): boolean =>
+  one.forked_from_project_id === other.id ||
+  other.forked_from_project_id === one.id ||
+  (one.forked_from_project_id !== null && one.forked_from_project_id === other.forked_from_project_id)

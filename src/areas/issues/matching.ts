@@ -1,0 +1,172 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ROLES, homeOf } from '../../core/roles.ts'
+import { mine, role, seesProject } from '../../core/sight.ts'
+import type { Visibility } from '../../db/schema.ts'
+import {
+  CONDITIONS,
+  type ConditionName,
+  type FilterSlots,
+  type FilterValues,
+  type OrderName,
+  type Walk,
+} from './conditions.ts'
+
+// Which issues a list finds, as a part of its statement.
+
+export interface Shape {
+  readonly in: 'project' | 'group' | 'everywhere'
+  /** Which confidential ones: all of them, one's own, or none. */
+  readonly sees: 'all' | 'own' | 'open'
+  readonly everything: boolean
+  readonly unarchived: boolean
+  readonly conditions: readonly ConditionName[]
+}
+export type ListShape = Shape & { readonly order: OrderName; readonly descending: boolean }
+
+export type Values = FilterValues & {
+  readonly place: number
+  readonly user_id: number
+  readonly open_to: readonly Visibility[]
+  readonly limit: number
+  readonly offset: number
+}
+export type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
+
+const open = (name: 'issues'): RawBuilder<unknown> => sql`
+  coalesce(p.settings->>${sql.lit(`${name}_access_level`)},
+           case when p.settings->>${sql.lit(`${name}_enabled`)} = 'false' then 'disabled' else 'enabled' end)`
+
+/** Whether issues are switched on in the project `p` for the viewer. */
+const hasIssues = (everything: boolean): RawBuilder<unknown> =>
+  everything
+    ? sql`${open('issues')} <> 'disabled'`
+    : sql`(${open('issues')} = 'enabled' or (${open('issues')} = 'private' and ${role} >= ${sql.lit(ROLES.guest)}))`
+
+const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
+  ${seesProject(p, shape.everything)} and ${hasIssues(shape.everything)}
+  ${shape.unarchived ? sql`and not p.archived` : sql``}`
+
+/** The viewer's own confidential issues, looked up once for the whole list. */
+function isOwn(p: P, shape: Shape): RawBuilder<unknown> {
+  const here = (column: string): RawBuilder<unknown> =>
+    shape.in === 'project' ? sql`and ${sql.ref(column)} = ${p.place}` : sql``
+  return sql`i.id in (
+    select o.id from issues o where o.author_id = ${p.viewer} and o.confidential ${here('o.project_id')}
+    union all
+    select a.issue_id from issue_assignees a
+     where a.user_id = ${p.viewer} and a.issue_confidential ${here('a.issue_project_id')})`
+}
+
+/** The rule of `seesIssue`, for many at once. */
+const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> => {
+  if (shape.sees === 'all') return sql`true`
+  if (shape.sees === 'open') return sql`not i.confidential`
+  const planner = shape.in === 'project' ? sql`` : sql`or ${role} >= ${sql.lit(ROLES.planner)}`
+  return sql`(not i.confidential ${planner} or ${isOwn(p, shape)})`
+}
+
+const all = (p: P, conditions: readonly ConditionName[], walk: Walk): RawBuilder<unknown> =>
+  sql.join([sql`true`, ...conditions.map((name) => CONDITIONS[name](p as FilterSlots, walk))], sql` and `)
+
+const SEARCHES: readonly ConditionName[] = ['in_title', 'in_description', 'in_both']
+/** How a list in an order, or one that is only counted, goes through its issues. */
+const walkOf = (shape: Shape, order?: OrderName): Walk =>
+  shape.in === 'project' &&
+  (order ?? 'created_at') === 'created_at' &&
+  !SEARCHES.some((name) => shape.conditions.includes(name))
+    ? 'in time'
+    : 'otherwise'
+
+export interface Cut {
+  /** How a walk goes. */
+  readonly order: RawBuilder<unknown>
+  /** Where it ends. */
+  readonly cut: RawBuilder<unknown>
+}
+
+/** Links to one label or one assignee, which know enough of their issues. */
+const LINKS = {
+  label: (p: P, label = p.label) => sql`
+    select k.noteable_id as id, k.issue_created_at as created_at,
+           k.issue_state as state, k.issue_confidential as confidential
+      from label_links k where k.label_id = ${label} and k.issue_project_id = ${p.place}`,
+  assignee: (p: P) => sql`
+    select a.issue_id as id, a.issue_created_at as created_at,
+           a.issue_state as state, a.issue_confidential as confidential
+      from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${p.place}`,
+}
+const LINKED: readonly ConditionName[] = [
+  ...(['state', 'confidential', 'created_after', 'created_before', 'not_labels'] as const),
+  ...(['second_label', 'common_label', 'more_labels', 'labels'] as const),
+]
+
+/** Where the issues of a project can be taken from links, and in their order, they are. */
+function viaLinks(p: P, shape: Shape, { order, cut }: Cut): RawBuilder<unknown> | undefined {
+  const [by, ...more] = shape.conditions.filter((name) => !LINKED.includes(name))
+  if (shape.in !== 'project' || more.length > 0) return undefined
+  if (by !== 'label' && by !== 'assignee') return undefined
+  // Two labels that many bear are walked side by side: to look for the one at each of the other costs more.
+  const both = by === 'label' && shape.conditions.includes('common_label')
+  const walked = (links: RawBuilder<unknown>): RawBuilder<unknown> =>
+    both ? sql`(select * from (${links}) i ${order} offset 0)` : sql`(${links})`
+  const other = sql`join ${walked(LINKS.label(p, p.second_label))} o on o.created_at = i.created_at and o.id = i.id`
+  const rest = shape.conditions.filter((name) => name !== by && !(both && name === 'common_label'))
+  return sql`select i.id, i.created_at from ${walked(LINKS[by](p))} i ${both ? other : sql``}
+    where ${all(p, rest, 'in time')} and ${seesIssues(p, shape, sql`0`)} ${cut}`
+}
+
+/** The projects of a group that the viewer sees the issues of. */
+const places = (p: P, shape: Shape): RawBuilder<unknown> => sql`
+  select p.id, ${shape.everything ? sql`0` : role} as role from projects p, ${homeOf} n
+   where p.namespace_id = any(array(select d.id from namespaces d where d.traversal_ids @> array[${p.place}::bigint]))
+     and ${seesProjects(p, shape)}`
+
+/** The same of a group: each of its projects may have a label of the title, and so may groups. */
+function viaTitle(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
+  const rest = shape.conditions.filter((name) => name !== 'titled')
+  if (shape.in !== 'group' || rest.length === shape.conditions.length) return undefined
+  if (!rest.every((name) => LINKED.includes(name))) return undefined
+  // What bears two labels of the title is found by the first of them.
+  return sql`with ${mine(p)}, places as materialized (${places(p, shape)}),
+    titled as materialized (select l.id, l.project_id from labels l where l.title = ${p.titled}),
+    borne as materialized (
+      select v.*, t.id as label_id, '{}'::bigint[] as before from places v join titled t on t.project_id = v.id
+      union all
+      select v.*, t.id, array(select o.id from titled o where o.project_id = v.id or (o.project_id is null and o.id < t.id))
+        from places v, titled t where t.project_id is null)
+    select i.* from borne v, lateral (
+      select i.* from (
+        select k.noteable_id as id, k.issue_created_at as created_at, k.issue_state as state,
+               k.issue_confidential as confidential
+          from label_links k where k.label_id = v.label_id and k.issue_project_id = v.id) i
+       where ${all(p, rest, 'otherwise')} and ${seesIssues(p, shape, sql`v.role`)}
+         and (v.before = '{}' or not exists (
+           select from label_links b where b.noteable_id = i.id and b.label_id = any(v.before)))
+       ${cut}) i`
+}
+
+/** The same from links alone, where they say all that is asked and the order is that of time. */
+export const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
+  viaLinks(p, shape, cut) ?? viaTitle(p, shape, cut.cut)
+
+/** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
+export function matching(
+  p: P,
+  shape: Shape,
+  cut: RawBuilder<unknown>,
+  order?: OrderName,
+): RawBuilder<unknown> {
+  const where = all(p, shape.conditions, walkOf(shape, order))
+  if (shape.in === 'project')
+    return sql`select i.* from issues i
+      where i.project_id = ${p.place} and ${seesIssues(p, shape, sql`0`)} and ${where} ${cut}`
+  const caller = sql`with ${mine(p)}`
+  // Each project is walked by its own index, and only as far as the page reaches.
+  if (shape.in === 'group')
+    return sql`${caller}, places as materialized (${places(p, shape)})
+      select i.* from places v, lateral (
+        select i.* from issues i
+         where i.project_id = v.id and ${seesIssues(p, shape, sql`v.role`)} and ${where} ${cut}) i`
+  return sql`${caller} select i.* from issues i join projects p on p.id = i.project_id, ${homeOf} n
+    where ${where} and ${seesProjects(p, shape)} and ${seesIssues(p, shape, role)} ${cut}`
+}
