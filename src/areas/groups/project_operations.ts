@@ -77,6 +77,8 @@ async function pageOfProjects(
       issuesEnabled: params.with_issues_enabled ?? false,
       mergeRequestsEnabled: params.with_merge_requests_enabled ?? false,
       counted: PROJECT_SHAPE.counted,
+      vast: PROJECT_SHAPE.vast,
+      reach: PROJECT_SHAPE.reach,
     },
     {
       ...projectFilters(group, { limit: page.size, offset: page.offset }),

@@ -3,7 +3,16 @@ import { heldOnProject, isBelow } from '../../core/areas.ts'
 import { ROLES, heldBy, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import {
+  known,
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
 import { belongs } from './store.ts'
@@ -36,6 +45,9 @@ export interface ProjectShape {
   readonly issuesEnabled: boolean
   readonly mergeRequestsEnabled: boolean
   readonly counted: boolean
+  /** There is so much below the group that a walk along all projects in their order soon meets enough of it. */
+  readonly vast: boolean
+  readonly reach: number
 }
 export interface ProjectFilters {
   readonly group_id: number
@@ -100,27 +112,50 @@ function homes(p: P, { own, ancestors, descendants }: ProjectShape): RawBuilder<
   return ancestors ? sql`p.namespace_id = any(${p.line}::bigint[])` : sql`p.namespace_id = ${p.group_id}`
 }
 
-/** Own and shared projects are each taken in order and only as far as the page reaches, then merged. */
-const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) => {
-  const where = conditions(p, shape)
-  const order = orderOf(p, shape)
-  const home = homes(p, shape)
-  const sharedIn = sql`p.id in (select l.project_id from project_group_links l
-    where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
-  const from = sql`from projects p`
-  const sources = [
-    ...(home ? [home] : []),
-    ...(shape.shared ? [home ? sql`${sharedIn} and not (${home})` : sharedIn] : []),
-  ]
-  const reach = sql.join(
-    sources.map(
-      (source) => sql`(select p.* ${from} where ${source} and ${where}
-      order by ${order} limit ${p.limit}::bigint + ${p.offset}::bigint)`,
+const walks = (where: RawBuilder<unknown>, order: RawBuilder<unknown>, most: RawBuilder<unknown>) =>
+  sql.join(
+    (['private', 'internal', 'public'] as const).map(
+      (each) => sql`(select p.* from (
+        select p.* from projects p where p.visibility = ${sql.lit(each)} order by ${order} offset 0) p
+         where ${where} limit ${most})`,
     ),
     sql` union all `,
   )
-  const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
-  const page = sql<ProjectInGroup>`
+
+/** More projects than these are not fetched and sorted. */
+const SORTED = 2_000
+const size = statement(
+  (p: Slots<{ full_path: string }>) => sql<{ vast: boolean }>`
+    select count(*) > ${sql.lit(SORTED)} as vast
+      from (select from projects p where ${isBelow('p', sql`${p.full_path}::text`)} limit ${sql.lit(SORTED + 1)}) m`,
+)
+const isVast = async (db: Db, { full_path }: Pick<ProjectFilters, 'full_path'>): Promise<boolean> =>
+  (await db.rows(size, { full_path }))[0]?.vast === true
+
+/** Own and shared projects are each taken in order and only as far as the page reaches, then merged. */
+const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>(
+  (p, shape) => {
+    const where = conditions(p, shape)
+    const order = orderOf(p, shape)
+    const home = homes(p, shape)
+    const sharedIn = sql`p.id in (select l.project_id from project_group_links l
+    where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
+    const from = sql`from projects p`
+    const sources = [
+      ...(home ? [home] : []),
+      ...(shape.shared ? [home ? sql`${sharedIn} and not (${home})` : sharedIn] : []),
+    ]
+    const most = sql.lit(shape.reach)
+    const reach = sql.join(
+      sources.map((source) =>
+        shape.vast && source === home
+          ? walks(sql`${source} and ${where}`, order, most)
+          : sql`(select p.* ${from} where ${source} and ${where} order by ${order} limit ${most})`,
+      ),
+      sql` union all `,
+    )
+    const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
+    const page = sql<ProjectInGroup>`
     ${mine}
     select p.*, to_json(home) as namespace, shared.shared_with_groups
       from (select p.* from (${reach}) p order by ${order} limit ${p.limit} offset ${p.offset}) p,
@@ -135,14 +170,16 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>((p, shape) 
                        and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
                    ) shared
      order by ${order}`
-  if (!shape.counted)
-    return sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
-  const matches = sql.join(
-    sources.map((source) => sql`select ${from} where ${source} and ${where}`),
-    sql` union all `,
-  )
-  return paged(page, sql`${mine} ${matches}`)
-})
+    if (!shape.counted)
+      return sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
+    const matches = sql.join(
+      sources.map((source) => sql`select ${from} where ${source} and ${where}`),
+      sql` union all `,
+    )
+    return paged(page, sql`${mine} ${matches}`)
+  },
+  { planned: 'anew' },
+)
 
 /** One page of a group's projects, as far as the viewer may see them. */
 export async function listProjects(
@@ -151,8 +188,11 @@ export async function listProjects(
   shape: ProjectShape,
   filters: ProjectFilters,
 ): Promise<Listed<ProjectInGroup>> {
+  const walked = shape.own && shape.descendants && !shape.search && shape.order !== 'similarity'
+  const vast = walked && (await isVast(db, filters))
+  const reach = known(filters.limit + filters.offset)
   return listed(
-    await db.rows(list(shape), {
+    await db.rows(list({ ...shape, vast, reach }), {
       ...filters,
       user_id: viewer?.id ?? null,
       open_to: openTo(viewer),
@@ -177,4 +217,6 @@ export const PROJECT_SHAPE: ProjectShape = {
   issuesEnabled: false,
   mergeRequestsEnabled: false,
   counted: true,
+  vast: false,
+  reach: 0,
 }

@@ -146,21 +146,24 @@ function orderOf(p: P, { order, descending, search }: ListShape): RawBuilder<unk
 const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
   select coalesce(sum(p.repository_size), 0)::bigint from projects p where p.namespace_id = any(${namespaces}))`
 
-const list = statements<ListShape, Values, Paged<GroupWithSizes>>((p, shape) => {
-  const where = conditions(p, shape)
-  const after = shape.after ? sql`and (n.name, n.id) > (${p.after_name}, ${p.after_id}::bigint)` : sql``
-  const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
-  const sizes = shape.sizes
-    ? sql`${size(sql`array[n.id]`)} as repository_size,
+const list = statements<ListShape, Values, Paged<GroupWithSizes>>(
+  (p, shape) => {
+    const where = conditions(p, shape)
+    const after = shape.after ? sql`and (n.name, n.id) > (${p.after_name}, ${p.after_id}::bigint)` : sql``
+    const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
+    const sizes = shape.sizes
+      ? sql`${size(sql`array[n.id]`)} as repository_size,
           ${size(sql`array(select d.id from namespaces d where d.traversal_ids @> array[n.id])`)} as root_repository_size`
-    : sql`null as repository_size, null as root_repository_size`
-  const page = sql<GroupWithSizes>`
+      : sql`null as repository_size, null as root_repository_size`
+    const page = sql<GroupWithSizes>`
     ${mine} select n.*, ${sizes} from namespaces n where ${where} ${after}
      order by ${orderOf(p, shape)} limit ${p.limit} offset ${p.offset}`
-  return shape.after
-    ? sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
-    : paged(page, sql`${mine} select from namespaces n where ${where}`)
-})
+    return shape.after
+      ? sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
+      : paged(page, sql`${mine} select from namespaces n where ${where}`)
+  },
+  { planned: 'anew' },
+)
 
 /** One page of groups, in two round trips however many there are. */
 export async function listGroups(

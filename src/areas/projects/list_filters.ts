@@ -17,13 +17,21 @@ export type Shape = ProjectListShape & {
 const at = (moment: Raw): Raw => sql`${moment}::timestamptz`
 export const and = (conditions: readonly Raw[]): Raw => sql.join([sql`true`, ...conditions], sql` and `)
 
+const kinds = (p: P, shape: Shape): Raw[] => [
+  ...(shape.archived === null ? [] : [shape.archived ? sql`p.archived` : sql`not p.archived`]),
+  ...(shape.starred
+    ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
+    : []),
+]
+
 /** What the index of an order knows of: `order` null for a count, which may take any index. */
 export function bounds(p: P, shape: Shape, order: Shape['order'] | null): Raw[] {
   const moments = (column: 'last_activity_at' | 'updated_at', after: Raw, before: Raw): Raw =>
     sql`${sql.ref(`p.${column}`)} > ${at(after)} and ${sql.ref(`p.${column}`)} < ${at(before)}`
   const knows = (column: Shape['order']): boolean => order === null || order === column
   return [
-    ...(shape.ids ? [sql`p.id > ${p.id_after} and p.id < ${p.id_before}`] : []),
+    ...kinds(p, shape),
+    ...(shape.ids && knows('id') ? [sql`p.id > ${p.id_after} and p.id < ${p.id_before}`] : []),
     ...(shape.active && knows('last_activity_at')
       ? [moments('last_activity_at', p.active_after, p.active_before)]
       : []),
@@ -35,10 +43,6 @@ export function bounds(p: P, shape: Shape, order: Shape['order'] | null): Raw[] 
 
 export function filters(p: P, shape: Shape): Raw[] {
   return [
-    ...(shape.archived === null ? [] : [shape.archived ? sql`p.archived` : sql`not p.archived`]),
-    ...(shape.starred
-      ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
-      : []),
     ...bounds(p, shape, null),
     ...(shape.features
       ? [
