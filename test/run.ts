@@ -7,7 +7,7 @@ import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
 
 const GROUPS = 8
 const FOLDER = `.cache/tests-${process.pid}`
-const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-timeout=600000']
+const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=3', '--test-timeout=600000']
 const ALONE = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
 
 const wanted = process.argv.slice(2)

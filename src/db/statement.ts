@@ -69,18 +69,20 @@ export function statement<Values extends object, Row>(
 
 /**
  * Declares a family of statements, one per shape: the filters and orders a list can have. A shape is plain,
- * its values are of few kinds (never what a caller typed), so the family stays small.
+ * its values are of few kinds (never what a caller typed), so the family stays small. To plan takes milliseconds: only
+ * those are planned anew whose values decide which plan is bearable.
  */
 export function statements<Shape extends object, Values extends object, Row>(
   build: (p: Slots<Values>, shape: Shape) => Compilable<Row> | RawBuilder<Row>,
-  how: Pick<Statement<Values, Row>, 'planned'> = {},
+  isPlannedAnew: (shape: Shape) => boolean = () => false,
 ): (shape: Shape) => Statement<Values, Row> {
   const family = new Map<string, Statement<Values, Row>>()
   return (shape) => {
     const key = JSON.stringify(shape)
     let one = family.get(key)
     if (one === undefined) {
-      one = { ...compile(build(slots<Values>(), shape)), ...how }
+      const made = compile(build(slots<Values>(), shape))
+      one = isPlannedAnew(shape) ? { ...made, planned: 'anew' } : made
       family.set(key, one)
     }
     return one

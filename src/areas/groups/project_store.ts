@@ -178,7 +178,7 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>(
     )
     return paged(page, sql`${mine} ${matches}`)
   },
-  { planned: 'anew' },
+  ({ search, starred, role, descendants }) => search || starred || role || descendants,
 )
 
 /** One page of a group's projects, as far as the viewer may see them. */

@@ -162,7 +162,8 @@ const list = statements<ListShape, Values, Paged<GroupWithSizes>>(
       ? sql`select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
       : paged(page, sql`${mine} select from namespaces n where ${where}`)
   },
-  { planned: 'anew' },
+  ({ search, place, scope, topLevelOnly }) =>
+    search || place !== 'anywhere' || scope === 'role' || topLevelOnly,
 )
 
 /** One page of groups, in two round trips however many there are. */

@@ -18,6 +18,13 @@ export interface Filter {
   /** Leaves out what archived projects hold. */
   readonly unarchived: boolean
 }
+
+/** What is found by one index, whatever it is compared with. */
+const STEADY: readonly ConditionName[] = ['state', 'label', 'assignee', 'iids']
+const TIMES: readonly OrderName[] = ['created_at', 'updated_at']
+const isSteady = (shape: Shape): boolean =>
+  shape.in === 'project' && shape.conditions.every((name) => STEADY.includes(name))
+
 const list = statements<ListShape, Values, Paged<IssueShown>>(
   (p, shape) => {
     const order = sql`order by ${orderBy(shape.order, shape.descending)}`
@@ -30,7 +37,7 @@ const list = statements<ListShape, Values, Paged<IssueShown>>(
     const counted = byLinks(p, shape, { order: inTime, cut: sql`` }) ?? matching(p, shape, sql``)
     return paged(shownIssues(chosen, p.viewer), sql`select from (${counted}) m`)
   },
-  { planned: 'anew' },
+  (shape) => !isSteady(shape) || !TIMES.includes(shape.order),
 )
 
 const counts = statements<Shape, Values, Counts>(
@@ -38,7 +45,7 @@ const counts = statements<Shape, Values, Counts>(
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
       from (${matching(p, shape, sql``)}) i`,
-  { planned: 'anew' },
+  (shape) => !isSteady(shape),
 )
 export interface Counts {
   readonly all: number

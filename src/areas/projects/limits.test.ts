@@ -52,6 +52,8 @@ test('an import whose process died is taken up anew, and one that failed for goo
   const admin = await make.admin()
   const { db } = opened.instance
   const url = 'http://127.0.0.1:9/gone.git'
+  const local = { allow_local_requests_from_web_hooks_and_services: true }
+  await at().call('PUT', '/application/settings', { as: admin, body: local })
   const { id } = (await post(admin, '/projects', { name: 'left', import_url: url })).body
   const job = `fill_repository ${id}`
   const waiting = (): Promise<unknown[]> =>
