@@ -7,7 +7,7 @@ import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
 
 const GROUPS = 8
 const FOLDER = `.cache/tests-${process.pid}`
-const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=3', '--test-timeout=600000']
+const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=4', '--test-timeout=600000']
 const ALONE = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
 
 const wanted = process.argv.slice(2)
@@ -46,11 +46,18 @@ async function writeGroups(shared: readonly string[]): Promise<string[]> {
   )
 }
 
+/** A few of `short` after each of `long`: those mostly wait, these mostly compute, and neither shall be left to the end. */
+function spread(long: readonly string[], short: readonly string[]): string[] {
+  const each = Math.ceil(short.length / Math.max(long.length, 1))
+  const left = long.length === 0 ? short : []
+  return [...long.flatMap((one, at) => [one, ...short.slice(at * each, (at + 1) * each)]), ...left]
+}
+
 const alone = files.filter((file) => ALONE.test(file))
 await bundle([...files, 'test/support/together.ts'], FOLDER)
 const groups = await writeGroups(files.filter((file) => !ALONE.test(file)))
 const server = await startTestServer()
-const child = spawn(process.execPath, [...FLAGS, ...alone.map(compiled), ...groups], {
+const child = spawn(process.execPath, [...FLAGS, ...spread(groups, alone.map(compiled))], {
   stdio: 'inherit',
   env: { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server.connection) },
 })

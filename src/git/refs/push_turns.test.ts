@@ -89,3 +89,20 @@ test('who waits too long for a turn, or behind too many, goes on without one', a
   turns.landed(REPOSITORY, 'ada')
   await writing
 })
+
+test('of two who ask in the same moment each gets a turn, one after the other', async () => {
+  const turns = new PushTurns({ turnMs: 50, waitMs: 5_000, queue: 16 })
+  const heard: string[] = []
+  const begin = async (name: string): Promise<void> => {
+    turns.wants(REPOSITORY, name)
+    await turns.begin(REPOSITORY, name)
+    heard.push(name)
+  }
+  const leave = await turns.pass(REPOSITORY)
+  const both = Promise.all([begin('ada'), begin('bob')])
+  const late = sleep(3_000, 'hangs', { ref: false })
+  assert.notEqual(await Promise.race([both, late]), 'hangs', `only ${String(heard)} went on`)
+  assert.deepEqual(heard, ['ada', 'bob'])
+  leave()
+  while (turns.places > 0) await sleep(10)
+})

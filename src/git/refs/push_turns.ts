@@ -70,11 +70,12 @@ export class PushTurns {
     if (!this.#missed.has(`${gitDirectory}\0${caller}`)) return
     const place = this.#place(gitDirectory)
     if (place.turn?.caller === caller || place.queue.size >= this.#limits.queue) return
-    const granted = await this.#wait(place)
-    if (!granted) return this.#tidy(gitDirectory, place)
-    place.turn = this.#open(gitDirectory, place, caller)
+    const open = (): Turn => this.#open(gitDirectory, place, caller)
+    const isFree = place.turn === undefined && !place.resting && place.queue.size === 0
+    const turn = isFree ? open() : await this.#wait(place, open)
+    if (turn === undefined) return this.#tidy(gitDirectory, place)
     if (place.inside > 0)
-      await Promise.race([new Promise<void>((resolve) => (place.idle = resolve)), place.turn.over])
+      await Promise.race([new Promise<void>((resolve) => (place.idle = resolve)), turn.over])
   }
 
   /** Waits while somebody else has the turn, and returns what says that the write is done. */
@@ -103,17 +104,18 @@ export class PushTurns {
     if (inside === 0 && turn === undefined && queue.size === 0 && !resting) this.#places.delete(gitDirectory)
   }
 
-  /** True when the turn may begin, false when it took too long to come. */
-  #wait(place: Place): Promise<boolean> {
-    if (place.turn === undefined && !place.resting && place.queue.size === 0) return Promise.resolve(true)
+  /** The turn, begun in the moment that it is granted, so that nobody comes between; undefined when that took too long. */
+  #wait(place: Place, open: () => Turn): Promise<Turn | undefined> {
     return new Promise((resolve) => {
-      const settle = (granted: boolean): void => {
+      const grant = (): void => {
         clearTimeout(clock)
         place.queue.delete(grant)
-        resolve(granted)
+        resolve(open())
       }
-      const grant = (): void => settle(true)
-      const clock = setTimeout(() => settle(false), this.#limits.waitMs)
+      const clock = setTimeout(() => {
+        place.queue.delete(grant)
+        resolve(undefined)
+      }, this.#limits.waitMs)
       place.queue.add(grant)
     })
   }
@@ -138,6 +140,7 @@ export class PushTurns {
     }
     const clock = setTimeout(end, this.#limits.turnMs)
     const turn: Turn = { caller, over, end }
+    place.turn = turn
     return turn
   }
 }
