@@ -69,8 +69,15 @@ async function openRequests(server: Running, repo: Repo, round: number): Promise
   }
 }
 
-const listAll = async (server: Running, repo: Repo): Promise<Shown[]> =>
-  (await call(server, repo, 'GET /merge_requests?per_page=100&sort=asc'))?.body as Shown[]
+async function listAll(server: Running, repo: Repo): Promise<Shown[]> {
+  const all: Shown[] = []
+  for (let page = 1; ; page += 1) {
+    const answer = await call(server, repo, `GET /merge_requests?per_page=100&sort=asc&page=${page}`)
+    const shown = answer?.body as Shown[]
+    all.push(...shown)
+    if (shown.length < 100) return all
+  }
+}
 
 /** What is merged is in the branch once, and what is in the branch is merged. */
 function assertAgree(repo: Repo, all: readonly Shown[]): void {
