@@ -39,6 +39,8 @@ function isStale() {
   )
 }
 
+const DAY = 86_400_000
+
 // What packages of the older kind ask for is given them by their surroundings.
 const REQUIRE =
   "import * as nodeModules from 'node:module'; const require = nodeModules.createRequire(import.meta.url);"
@@ -47,7 +49,6 @@ const REQUIRE =
 function compile() {
   note('Compiling …')
   const began = new Date()
-  rmSync(at('dist'), { recursive: true, force: true })
   run(process.execPath, [
     at('node_modules', 'esbuild', 'bin', 'esbuild'),
     ...['src/main.ts', 'src/git/processes/spawner_child.ts'],
@@ -56,6 +57,10 @@ function compile() {
     ...['--outdir=dist', '--outbase=src', '--sourcemap', '--log-level=error'],
   ])
   writeFileSync(at('dist', '.built'), began.toISOString())
+  // What an older build left stays for a day: a server that runs from it may yet load a part.
+  for (const entry of readdirSync(at('dist'), { withFileTypes: true }))
+    if (entry.isFile() && began.getTime() - statSync(at('dist', entry.name)).mtimeMs > DAY)
+      rmSync(at('dist', entry.name))
 }
 
 /** Runs a program with its output on standard error; ends this process with its status when it fails. */

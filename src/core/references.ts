@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
+import { isOpenTo } from './feature_sight.ts'
 import type { Reference } from './mention_text.ts'
 import { seesIssue } from './noteables.ts'
 import type { Project } from './projects.ts'
@@ -32,17 +33,13 @@ interface Sought {
   readonly open_to: readonly string[]
 }
 const role = sql`held.role`
-/** Switched on for whoever speaks; what is written under a record is written nowhere else. */
-const isOpen = (feature: 'issues' | 'merge_requests'): RawBuilder<boolean> => sql`
-  case coalesce(p.settings->>${sql.lit(`${feature}_access_level`)},
-                case when p.settings->>${sql.lit(`${feature}_enabled`)} = 'false' then 'disabled' else 'enabled' end)
-    when 'enabled' then true when 'private' then held.role >= ${sql.lit(ROLES.guest)} else false end`
+// What is written under a record is written nowhere else: to see it, its feature must be on.
 const sees = {
   issue: (p: Slots<Sought>) => sql`
-    (${p.admin}::boolean or ${isOpen('issues')} and (p.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)})
+    (${p.admin}::boolean or ${isOpenTo('issues', role)} and (p.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)})
       and ${seesIssue(p.user_id, role)})`,
   merge_request: (p: Slots<Sought>) => sql`
-    (${p.admin}::boolean or ${isOpen('merge_requests')} and (held.role >= ${sql.lit(ROLES.reporter)}
+    (${p.admin}::boolean or ${isOpenTo('merge_requests', role)} and (held.role >= ${sql.lit(ROLES.reporter)}
       or (p.visibility = any(${p.open_to}) and p.repository_access_level = 'enabled')))`,
 }
 const TABLES = { issue: 'issues', merge_request: 'merge_requests' } as const

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { isOpenTo, isSwitchedOn } from './feature_sight.ts'
 import { seesIssue } from './noteables.ts'
 import { ROLES, belongsBelow, heldBy, homeOf, roleInNamespace, roleInProject } from './roles.ts'
 import type { Visibility } from '../db/schema.ts'
@@ -17,13 +18,10 @@ export const mine = (p: CallerSlots): RawBuilder<unknown> =>
 export const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
   everything ? sql`true` : sql`(p.visibility = any(${p.open_to}) or ${role} >= ${sql.lit(ROLES.guest)})`
 
-const issuesLevel = sql`coalesce(p.settings->>'issues_access_level',
-  case when p.settings->>'issues_enabled' = 'false' then 'disabled' else 'enabled' end)`
-/** Whether they are switched on for anybody. */
-export const issuesOn = sql`(${issuesLevel} <> 'disabled')`
-/** Whether issues are switched on in the project `p` for a caller who sees it and is no administrator. */
-export const hasIssues = sql`(
-  case ${issuesLevel} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end)`
+/** Whether issues are switched on in the project `p` for anybody. */
+export const issuesOn = isSwitchedOn('issues')
+/** Whether they are for a caller who sees the project and is no administrator. */
+export const hasIssues = isOpenTo('issues', role)
 
 /** An issue's id, where the viewer sees the issue; null for any other. For statements that read issues for other reasons. */
 export const issueIfSeen = (
@@ -37,7 +35,7 @@ export const issueIfSeen = (
     select i.id
       from issues i join projects p on p.id = i.project_id, ${homeOf} n,
            (select) one left join users v on v.id = ${viewer}
-     where i.id = ${id} and (v.admin and ${issuesLevel} <> 'disabled'
+     where i.id = ${id} and (v.admin and ${issuesOn}
             or ${visible} and ${hasIssues} and ${seesIssue(viewer, role)}))`
 }
 

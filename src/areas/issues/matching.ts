@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { ROLES, homeOf } from '../../core/roles.ts'
-import { mine, role, seesProject } from '../../core/sight.ts'
+import { hasIssues, issuesOn, mine, role, seesProject } from '../../core/sight.ts'
 import type { Visibility } from '../../db/schema.ts'
 import {
   CONDITIONS,
@@ -32,18 +32,8 @@ export type Values = FilterValues & {
 }
 export type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
 
-const open = (name: 'issues'): RawBuilder<unknown> => sql`
-  coalesce(p.settings->>${sql.lit(`${name}_access_level`)},
-           case when p.settings->>${sql.lit(`${name}_enabled`)} = 'false' then 'disabled' else 'enabled' end)`
-
-/** Whether issues are switched on in the project `p` for the viewer. */
-const hasIssues = (everything: boolean): RawBuilder<unknown> =>
-  everything
-    ? sql`${open('issues')} <> 'disabled'`
-    : sql`(${open('issues')} = 'enabled' or (${open('issues')} = 'private' and ${role} >= ${sql.lit(ROLES.guest)}))`
-
 const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
-  ${seesProject(p, shape.everything)} and ${hasIssues(shape.everything)}
+  ${seesProject(p, shape.everything)} and ${shape.everything ? issuesOn : hasIssues}
   ${shape.unarchived ? sql`and not p.archived` : sql``}`
 
 /** The viewer's own confidential issues, looked up once for the whole list. */
