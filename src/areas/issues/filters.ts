@@ -4,29 +4,12 @@ import type { Db } from '../../db/client.ts'
 import { containing } from '../../db/text.ts'
 import type { Actor } from '../../http/gate.ts'
 import { badParams } from '../../http/problems.ts'
-import type { ConditionName, FilterValues } from './conditions.ts'
+import type { ConditionName } from './conditions.ts'
 import type { FilterParams, NotParams } from './filter_params.ts'
+import { Gathered, word } from './gathered.ts'
+import { labels } from './label_filters.ts'
 import type { Filter } from './list_store.ts'
 import { lookUp, type Known } from './names_store.ts'
-
-/** Conditions with what they compare with, as they gather. */
-class Gathered {
-  readonly conditions: ConditionName[] = []
-  readonly values: { -readonly [Name in keyof FilterValues]?: FilterValues[Name] } = {}
-  /** The condition holds. */
-  is(name: ConditionName): void {
-    this.conditions.push(name)
-  }
-  /** The condition holds for the value under its name, where one is given. */
-  where<Name extends ConditionName & keyof FilterValues>(
-    name: Name,
-    value: FilterValues[Name] | undefined,
-  ): void {
-    if (value === undefined) return
-    this.conditions.push(name)
-    this.values[name] = value
-  }
-}
 
 const EXCLUSIVE = [
   ['author_id', 'author_username'],
@@ -46,10 +29,6 @@ function checkTogether(params: FilterParams | NotParams, nameOf: (name: string) 
 const MOST_LABELS = 100
 const MOST_WORDS = 10
 
-const word = (text: string | undefined): 'none' | 'any' | undefined => {
-  const lower = text?.toLowerCase()
-  return lower === 'none' || lower === 'any' ? lower : undefined
-}
 const titlesIn = (given: readonly string[] | undefined): string[] =>
   given?.length === 1 && word(given[0]) !== undefined ? [] : titlesOf(given)
 const lower = (names: readonly string[] = []): string[] => names.map((name) => name.trim().toLowerCase())
@@ -174,52 +153,6 @@ function people(found: Gathered, params: FilterParams, known: Known): void {
   either(found, params.assignee_id, { is: 'assignee', any: 'assigned', none: 'unassigned' })
   // Of several the published interface takes the first one.
   named('assignee', params.assignee_username?.[0])
-}
-
-/** What so few bear is looked through in no time. */
-const LITTLE = 2_000
-/** To walk past so many costs as much as one look. */
-const FAR = 12
-
-interface Rarity {
-  readonly uses: number
-  /** The newest of them in a second. */
-  readonly density: number
-}
-const rarityOf = ({ uses, since }: Known['labels'][number]): Rarity => ({
-  uses: Math.min(uses, LITTLE),
-  density: uses / Math.max(1, Date.now() / 1000 - (since ?? 0)),
-})
-const UNUSED: Rarity = { uses: 0, density: 0 }
-
-function labels(found: Gathered, given: readonly string[] | undefined, known: Known | undefined): void {
-  if (given === undefined || given.length === 0) return
-  const all = given.length === 1 ? word(given[0]) : undefined
-  const titles = titlesOf(given)
-  const idsOf = (title: string): number[] =>
-    (known?.labels ?? []).filter((label) => label.title === title).map(({ id }) => id)
-  const unique = titles.flatMap((title) => (idsOf(title).length === 1 ? idsOf(title) : []))
-  const rarities = new Map((known?.labels ?? []).map((label) => [label.id, rarityOf(label)]))
-  const rarity = (id: number): Rarity => rarities.get(id) ?? UNUSED
-  // The rarest leads: what bears it is looked at for the others.
-  const [id, second, ...more] = unique.toSorted(
-    (a, b) => rarity(a).uses - rarity(b).uses || rarity(a).density - rarity(b).density,
-  )
-  if (all !== undefined) found.is(all === 'any' ? 'labelled' : 'unlabelled')
-  else if (known !== undefined && titles.some((title) => idsOf(title).length === 0)) found.is('nothing')
-  else if (titles.length === 1 && id === undefined) found.where('titled', titles[0])
-  else if (id === undefined || unique.length < titles.length) {
-    found.where('labels', titles)
-    if (known === undefined) found.where('titled', titles[0])
-  } else {
-    found.where('label', id)
-    if (second !== undefined) {
-      const near = rarity(second).density < rarity(id).density * FAR
-      found.values.second_label = second
-      found.is(rarity(id).uses === LITTLE && near ? 'common_label' : 'second_label')
-    }
-    if (more.length > 0) found.where('more_labels', more)
-  }
 }
 
 function timeboxes(found: Gathered, params: FilterParams, known: Known, project: boolean): void {
