@@ -131,6 +131,8 @@ test('lists are narrowed by state, text and moment', async () => {
     ['search=SPRINT', ['past sprint']],
     ['search=sprint&in=cadence_title', ['past sprint', 'yesterday', 'today', 'tomorrow']],
     ['search=to&in[]=title&in[]=cadence_title&state=opened', ['today', 'tomorrow']],
+    ['search=sprint&in=title,cadence_title&state=opened', ['today', 'tomorrow']],
+    ['in=cadence_title&state=current', ['today']],
     ['in=title', ['past sprint', 'yesterday', 'today', 'tomorrow']],
     ['search=ester&in=title&in=cadence_title', ['yesterday']],
     ['updated_before=2021-06-01T00:00:00Z', ['past sprint']],
@@ -140,6 +142,11 @@ test('lists are narrowed by state, text and moment', async () => {
   ]
   for (const [query, expected] of cases)
     assert.deepEqual(titles(await get(`/groups/${group.id}/iterations?${query}`, as)), expected, query)
+  const { body } = await get(`/groups/${group.id}/iterations`, as)
+  assert.deepEqual(
+    (body as { state: number }[]).map(({ state }) => state),
+    [3, 3, 2, 1],
+  )
   for (const [name, fault] of [
     ['state', 'does not have a valid value'],
     ['in', 'does not have a valid value'],
@@ -237,7 +244,7 @@ async function automatic(start: number): Promise<Automatic> {
 const run = (): Promise<void> => scheduleIterations.run(world().opened.instance, {})
 
 test('an automatic cadence makes its iterations in advance, without titles, however often it is asked', async () => {
-  const { dates } = await automatic(-3)
+  const { group, dates } = await automatic(-3)
   await Promise.all([run(), run()])
   const expected = [
     [null, day(-3), day(3), 1],
@@ -247,6 +254,12 @@ test('an automatic cadence makes its iterations in advance, without titles, howe
   assert.deepEqual(await dates(), expected)
   await run()
   assert.deepEqual(await dates(), expected)
+  const as = await world().make.memberOf('guest', { group })
+  const { body } = await get(`/groups/${group.id}/iterations`, as)
+  assert.deepEqual(
+    (body as Record<string, unknown>[]).map((one) => [one['title'], one['description'], one['state']]),
+    [2, 1, 1].map((state) => [null, null, state]),
+  )
 })
 
 test('what ended hands its open issues to the iteration that is now, once', async () => {
