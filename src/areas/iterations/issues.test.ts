@@ -114,8 +114,7 @@ test('what is now or next is meant without a name, of one cadence or of the one 
   const about = await makeIssue(world(), await world().make.project({ group: crew, visibility: 'private' }))
   assert.ok(planner)
   await world().make.member(planner, 'planner', { group: crew })
-  const failed = async (argument: string): Promise<unknown> =>
-    (await told(about, `/estimate 1h\n/iteration ${argument}`)) as object
+  const failed = (argument: string): Promise<unknown> => told(about, `/estimate 1h\n/iteration ${argument}`)
   const because = (why = ''): object => ({
     commands_changes: { time_estimate: 3600 },
     summary: ['Set time estimate to 1h.', `Could not apply iteration command.${why}`],

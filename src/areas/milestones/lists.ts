@@ -4,7 +4,7 @@ import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { presentMilestone, type Milestone } from '../../records/milestone.ts'
-import * as milestones from './store.ts'
+import { listMilestones } from './list_store.ts'
 import type { Home } from './store.ts'
 
 export const listParams = {
@@ -45,7 +45,7 @@ type Here = Context & {
 export async function list(ctx: Here): Promise<Listed<Static<typeof Milestone>>> {
   const { db, actor, home, params, page } = ctx
   const ancestors = params.include_ancestors === true || params.include_parent_milestones === true
-  const found = await milestones.listMilestones(
+  const found = await listMilestones(
     db,
     actor,
     { home, reach: { ancestors, descendants: params.include_descendants === true }, page },
