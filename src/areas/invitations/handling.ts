@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import { asksForPromotions, manages, maySetLevel } from '../../access/member_gates.ts'
+import { asksForPromotions, maySetLevel } from '../../access/member_gates.ts'
 import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
-import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, refused } from '../../http/problems.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
@@ -59,18 +59,11 @@ export const invitation = loads({
 })
 type WithOne = Here & { readonly invitation: invitations.Invitation }
 
-export const touchable: Gate<
-  'allows',
-  never,
-  { source: Source; actor: Actor; invitation: invitations.Invitation },
-  object
-> = {
-  kind: 'allows',
+export const touchable = allows({
   says: 'who may give the level that the invitation gives',
   refuses: forbidden,
-  pass: ({ actor, source, invitation }) =>
-    manages(actor, source) && maySetLevel(actor, source, invitation.access_level) ? {} : undefined,
-}
+  holds: ({ actor, source, invitation }: WithOne) => maySetLevel(actor, source, invitation.access_level),
+})
 
 const noChange = (): ReturnType<typeof refused> => refused('400 Bad request')
 const past = (): ReturnType<typeof invalid> => invalid({ expires_at: ['cannot be a date in the past'] })

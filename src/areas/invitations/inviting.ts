@@ -19,7 +19,7 @@ import {
   type Told,
   type Wish,
 } from '../../core/membership.ts'
-import { checks, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { checks, type Actor, type Has } from '../../http/gate.ts'
 import { badParams, forbidden, refused } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -48,14 +48,11 @@ interface Wanted {
 }
 
 /** A parameter's fault, and so found before anything is looked for. */
-export const wellAddressed: Gate<'checks', never, { params: { readonly email?: string[] } }, object> = checks(
-  {
-    says: 'addresses that are mail addresses',
-    refuses: () => badParams(['email contains an invalid email address']),
-    holds: ({ params }: Has<{ params: { readonly email?: string[] } }>) =>
-      addressesIn(params.email).every(isAddress),
-  },
-)
+export const wellAddressed = checks({
+  says: 'addresses that are mail addresses',
+  refuses: () => badParams(['email contains an invalid email address']),
+  holds: ({ params }: Has<{ params: Pick<Wanted, 'email'> }>) => addressesIn(params.email).every(isAddress),
+})
 
 const nobody = (): ReturnType<typeof refused> =>
   refused('400 Bad request - Must provide either email or user_id as a parameter')
