@@ -38,7 +38,7 @@ export const maySetLevel = (actor: Actor, source: Source, level: number): boolea
   actor.admin || source.role >= ROLES.owner || (level < ROLES.owner && manages(actor, source))
 
 /** Whether the caller gives and takes roles there. */
-const manages = (actor: Actor, { kind, role }: Source): boolean =>
+export const manages = (actor: Actor, { kind, role }: Source): boolean =>
   actor.admin || role >= (kind === 'group' ? ROLES.owner : ROLES.maintainer)
 
 /** Whether promotions that this caller asks for wait for an administrator while the setting asks for that. */
