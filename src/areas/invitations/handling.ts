@@ -47,7 +47,7 @@ export const listing = {
   returns: pageOf(Invitation),
 } as const
 
-const level = { type: 'integer', enum: LEVELS } as const
+export const accessLevel = t.Unsafe<number>({ type: 'integer', enum: LEVELS })
 
 /** An invitation that the caller may touch; one as Owner is the owners'. */
 export const invitation = loads({
@@ -72,7 +72,7 @@ const notIncluded = (): ReturnType<typeof invalid> =>
 
 export const changing = {
   params: t.Object({
-    access_level: t.Optional(t.Unsafe<number>(level)),
+    access_level: t.Optional(accessLevel),
     expires_at: t.Optional(nullable(timestamp())),
   }),
   handle: async (

@@ -1,4 +1,4 @@
-import { Type as t, type Static } from 'typebox'
+import { Type as t, type Static, type TObject } from 'typebox'
 import type { Listed } from '../../db/statement.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
@@ -23,22 +23,10 @@ export const listParams = {
   containing_date: t.Optional(date()),
 }
 
-interface Wanted {
-  readonly iids?: number[]
-  readonly state?: 'active' | 'closed' | 'all'
-  readonly title?: string
-  readonly search?: string
-  readonly include_parent_milestones?: boolean
-  readonly include_ancestors?: boolean
-  readonly include_descendants?: boolean
-  readonly updated_before?: string
-  readonly updated_after?: string
-  readonly containing_date?: string
-}
 type Here = Context & {
   readonly actor: Actor
   readonly home: Home
-  readonly params: Wanted
+  readonly params: Static<TObject<typeof listParams>> & { readonly include_descendants?: boolean }
   readonly page: PageRequest
 }
 
