@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { scheduleCadence, scheduleIterations } from '../../core/iteration_schedule.ts'
 import { IterationFault, createCadence, createIteration, type NewIteration } from '../../core/iterations.ts'
+import { enqueue } from '../../jobs/job.ts'
+import { startJobs } from '../../open.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Iteration } from '../../db/schema_planning.ts'
 
@@ -260,6 +264,18 @@ test('an automatic cadence makes its iterations in advance, without titles, howe
     (body as Record<string, unknown>[]).map((one) => [one['title'], one['description'], one['state']]),
     [2, 1, 1].map((state) => [null, null, state]),
   )
+})
+
+test('a worker does so every hour', async () => {
+  const { opened } = world()
+  const automated = await automatic(-3)
+  const worker = await startJobs(opened, pino({ level: 'silent' }))
+  await enqueue(opened.instance.db, scheduleIterations, {})
+  for (let turn = 0; turn < 400 && (await automated.dates()).length === 0; turn++) await sleep(10)
+  await worker.stop()
+  assert.equal((await automated.dates()).length, 3)
+  const kept = await rowsOf(world(), 'select identifier from graphile_worker._private_known_crontabs')
+  assert.deepEqual(kept, [{ identifier: 'schedule_iterations' }])
 })
 
 test('what ended hands its open issues to the iteration that is now, once', async () => {
