@@ -109,6 +109,9 @@ test('a description becomes one line of HTML in which its own HTML is text', () 
     ['https://example.com', 'https://example.com'],
     ['# no heading', '# no heading'],
     ['two\nlines', 'two\nlines'],
+    [`**${'!['.repeat(497)}**`, `<strong>${'!['.repeat(497)}</strong>`],
+    [`**${'!['.repeat(4_998)}**`, `**${'!['.repeat(4_998)}**`],
+    ['<'.repeat(1_001), '&lt;'.repeat(1_001)],
   ]
   for (const [given, html] of rows) assert.equal(renderLine(given), html, given)
 })

@@ -1,4 +1,5 @@
 import colorNames from 'color-name'
+import { LRUCache } from 'lru-cache'
 import MarkdownIt from 'markdown-it'
 
 /** A colour as `#` and six upper-case hex digits, from such, from three digits or from a CSS name; else undefined. */
@@ -50,6 +51,18 @@ export function titleFaults(title: string): string[] {
 
 const markdown = new MarkdownIt({ html: false, linkify: false })
 const PLAIN = /^[\p{L}\p{N} .,:;?/()#%+='-]*$/u
+/** Brackets in brackets take the square of their number: what is longer is shown as it is written. */
+const LONGEST_LINE = 1_000
+const rendered = new LRUCache<string, string>({ max: 1_000 })
+
+function render(text: string): string {
+  const html = rendered.get(text) ?? markdown.renderInline(text)
+  rendered.set(text, html)
+  return html
+}
 
 /** A description as one line of HTML; what the text holds of HTML itself is shown, not obeyed. */
-export const renderLine = (text: string): string => (PLAIN.test(text) ? text : markdown.renderInline(text))
+export function renderLine(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text.length > LONGEST_LINE ? markdown.utils.escapeHtml(text) : render(text)
+}

@@ -60,8 +60,8 @@ function removeEstimate(run: Run): Told {
 }
 const MOST_TIME = 2 ** 31 - 1
 function spend(run: Run, argument: string): Told {
-  const [text = '', day] = argument.split(/\s+(?=\d{4}-\d\d-\d\d$)/)
-  const seconds = parseDuration(text)
+  const [, day] = /\s(\d{4}-\d\d-\d\d)$/.exec(argument.slice(-11)) ?? []
+  const seconds = parseDuration(day === undefined ? argument : argument.slice(0, -11).trimEnd())
   const total = run.times.spent + (seconds ?? 0)
   if (seconds === undefined || seconds === 0 || total < 0 || total > MOST_TIME) return undefined
   run.times.spent = total

@@ -8,7 +8,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Gate } from '../../http/gate.ts'
-import { operation, pageOf } from '../../http/operation.ts'
+import { LONG_TEXT, operation, pageOf } from '../../http/operation.ts'
 import { badParams, refused } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitComment, present } from './entity.ts'
@@ -75,6 +75,7 @@ export const createCommitComment = operation({
   path: '/projects/:id/repository/commits/:sha/comments',
   summary: 'Comment on a commit, or on a line that it changes',
   published: true,
+  takes: LONG_TEXT,
   first: [...code, signedInHere],
   params: t.Object({
     note: t.String(),
