@@ -33,6 +33,7 @@ const steps = (sign: string): string => Array.from({ length: 1_400 }, (_, i) => 
 
 const TEXTS: Readonly<Record<string, string>> = {
   'plain words': full('word '),
+  'six million signs': full('words ').repeat(6),
   'one long word': full('a'),
   blanks: full(' ') + 'x',
   'empty lines': `x${full('\n').slice(1)}x`,
@@ -89,6 +90,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a title of tags': `/title ${full('<')}`.slice(0, SIGNS),
   'a milestone of quotes': `/milestone ${full('"')}`.slice(0, SIGNS),
   slashes: full('/'),
+  commas: full(','),
+  'words between commas': full('a,'),
   'lines that end in return': full('/a\r'),
   'line ends of other kinds': full('/close \u2028'),
   'signs of two halves': full('\u{1F600}'),
@@ -172,6 +175,10 @@ const PLACES: Readonly<Record<string, (text: string) => Promise<[Method, string,
     await ask('PUT', change, { description })
     return ['GET', `${change}/closes_issues`]
   },
+  'title of an issue': async (title) => ['POST', `${base}/issues`, { title }],
+  'labels of an issue': async (labels) => ['POST', `${base}/issues`, { title: 'x', labels }],
+  'title of a milestone': async (title) => ['POST', `${base}/milestones`, { title }],
+  'comment on a commit': async (note) => ['POST', `${base}/repository/commits/topic/comments`, { note }],
   epic: async (description) => ['PUT', epic, { description }],
   milestone: async (description) => ['PUT', milestone, { description }],
   label: async (description) => ['PUT', `${base}/labels/a`, { description: description.slice(0, 10_000) }],

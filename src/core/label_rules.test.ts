@@ -70,6 +70,7 @@ test('a title is stored without tags and without blanks around it', () => {
 test('a title of nothing but opening brackets is cleaned without delay', () => {
   assert.equal(cleanTitle('<'.repeat(100_000)).length, 100_000)
   assert.equal(cleanTitle('<a'.repeat(50_000)).length, 100_000)
+  assert.equal(cleanTitle('<a>'.repeat(2_000_000)).length, 6_000_000, 'nor looked at where it is no title')
 })
 
 test('a title is there, has no comma and is no longer than 255 signs', () => {

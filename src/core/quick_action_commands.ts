@@ -1,5 +1,6 @@
 import { parseDuration, showDuration } from './durations.ts'
 import { emojiName } from './emoji.ts'
+import { isLonger } from './lengths.ts'
 import {
   assign,
   label,
@@ -87,8 +88,7 @@ function hide(run: Run): Told {
   return `Made this ${thing(run)} confidential.`
 }
 function retitle(run: Run, argument: string): Told {
-  if (!run.may.change || argument === '' || Array.from(argument.slice(0, 1_000)).length > 255)
-    return undefined
+  if (!run.may.change || argument === '' || isLonger(argument, 255)) return undefined
   run.change.title = argument
   run.changes['title'] = argument
   return `Changed the title to "${argument}".`

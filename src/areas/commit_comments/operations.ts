@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { patchOf } from '../../records/patch.ts'
 import { standsAt, type Side } from '../../core/diff_lines.ts'
 import { commitNoteable } from '../../core/note_reading.ts'
@@ -62,7 +63,7 @@ const placed: Gate<
     const { note, path = '', line } = params
     if (path !== '' && line === undefined) throw badParams(['line is missing'])
     if (note.trim() === '') return undefined
-    if (note.length > LONGEST) throw tooLong()
+    if (isLonger(note, LONGEST)) throw tooLong()
     const side = params.line_type ?? 'new'
     return {
       position: path === '' ? null : await placeOf(repository, commit, { path, line: line ?? 0, side }),

@@ -7,6 +7,7 @@ import { changeEpic, createEpic as insertEpic, labelEpic, type EpicDeed } from '
 import type { Group } from '../../core/groups.ts'
 import { hexColor } from '../../core/label_rules.ts'
 import { overlong } from '../../core/labelling.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
 import { ROLES } from '../../core/roles.ts'
@@ -63,7 +64,7 @@ function check(given: Given): string | undefined {
       ? []
       : [
           ...(title.trim() === '' ? ["can't be blank"] : []),
-          ...(Array.from(title).length > TITLE ? [`is too long (maximum is ${TITLE} characters)`] : []),
+          ...(isLonger(title, TITLE) ? [`is too long (maximum is ${TITLE} characters)`] : []),
         ]
   const ofColor = color !== undefined && hex === undefined ? ['must be a valid color code'] : []
   if (ofTitle.length > 0 || ofColor.length > 0)

@@ -2,6 +2,7 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import { isDay } from '../../core/days.ts'
 import type { IssueChange } from '../../core/issue_changes.ts'
 import { overlong } from '../../core/labelling.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 
@@ -67,9 +68,8 @@ export function checkIssue(given: Given): void {
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const faults = {
     ...(title?.trim() === '' && { title: ["can't be blank"] }),
-    ...(title !== undefined &&
-      Array.from(title.trim()).length > MOST.title && { title: [tooLong(MOST.title)] }),
-    ...((description?.length ?? 0) > MOST.description && { description: [tooLong(MOST.description)] }),
+    ...(title !== undefined && isLonger(title.trim(), MOST.title) && { title: [tooLong(MOST.title)] }),
+    ...(isLonger(description ?? '', MOST.description) && { description: [tooLong(MOST.description)] }),
     ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)

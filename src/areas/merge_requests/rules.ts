@@ -1,3 +1,4 @@
+import { isLonger } from '../../core/lengths.ts'
 import type { Project } from '../../core/projects.ts'
 
 const SHOWN = 255
@@ -5,7 +6,7 @@ const SHOWN = 255
 /** Why a title will not do, in the published words. */
 export const titleFaults = (title: string): string[] => [
   ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > SHOWN ? [`is too long (maximum is ${SHOWN} characters)`] : []),
+  ...(isLonger(title, SHOWN) ? [`is too long (maximum is ${SHOWN} characters)`] : []),
 ]
 
 interface Merged {

@@ -1,4 +1,5 @@
 import { cleanTitle } from '../../core/label_rules.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { badParams, refused, type Problem } from '../../http/problems.ts'
 
 const LONGEST = 255
@@ -37,7 +38,7 @@ const days = (day: string): number => day.length * 1e9 + Number(day.replaceAll('
 
 const titleFaults = (title: string): string[] => [
   ...(title === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+  ...(isLonger(title, LONGEST) ? [`is too long (maximum is ${LONGEST} characters)`] : []),
 ]
 
 /** Why a milestone will not do. */

@@ -1,3 +1,4 @@
+import { isLonger } from '../../core/lengths.ts'
 import type { SnippetFile } from './store.ts'
 
 const SHOWN = 255
@@ -7,7 +8,7 @@ const MOST_FILES = 10
 /** Why a title will not do, in the published words. */
 export const titleFaults = (title: string): string[] => [
   ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > SHOWN ? [`is too long (maximum is ${SHOWN} characters)`] : []),
+  ...(isLonger(title, SHOWN) ? [`is too long (maximum is ${SHOWN} characters)`] : []),
 ]
 
 /** What is to become of one file. */
