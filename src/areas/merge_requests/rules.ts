@@ -1,13 +1,4 @@
-import { isLonger } from '../../core/lengths.ts'
 import type { Project } from '../../core/projects.ts'
-
-const SHOWN = 255
-
-/** Why a title will not do, in the published words. */
-export const titleFaults = (title: string): string[] => [
-  ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(isLonger(title, SHOWN) ? [`is too long (maximum is ${SHOWN} characters)`] : []),
-]
 
 interface Merged {
   readonly iid: number
