@@ -76,8 +76,9 @@ test('a text of a million signs is heard, whatever they are', () => {
   const known = new Set(['close'])
   for (const part of parts) {
     const text = part.repeat(Math.ceil(1_000_000 / part.length))
-    assert.ok(mentionedIn(withoutCode(text)).length <= 100)
-    assert.ok(referencesIn(withoutCode(text)).length <= 100)
+    const heard = withoutCode(text)
+    assert.ok(mentionedIn(heard).length <= 100)
+    assert.ok(referencesIn(heard).length <= 100)
     assert.equal(typeof parseCommands(text, known).text, 'string')
     assert.ok(closingIn(text).length <= 1)
     assert.ok(countTasks(text).count <= 1)
