@@ -2,6 +2,7 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import { isDay } from '../../core/days.ts'
 import type { IssueChange } from '../../core/issue_changes.ts'
 import { overlong } from '../../core/labelling.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { titleFaults } from '../../core/titles.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
@@ -69,7 +70,7 @@ export function checkIssue(given: Given): void {
   const ofTitle = title === undefined ? [] : titleFaults(title.trim())
   const faults = {
     ...(ofTitle.length > 0 && { title: ofTitle }),
-    ...((description?.length ?? 0) > MOST.description && { description: [tooLong(MOST.description)] }),
+    ...(isLonger(description ?? '', MOST.description) && { description: [tooLong(MOST.description)] }),
     ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)

@@ -12,7 +12,7 @@ import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { obey, placeOf } from '../../core/quick_actions.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
-import { operation } from '../../http/operation.ts'
+import { LONG_TEXT, operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
 import { MergeRequestDetail } from '../../records/merge_request.ts'
 import { isFork, manages, readsMergeRequests } from './gates.ts'
@@ -50,6 +50,7 @@ export const createMergeRequest = operation({
   summary: 'Create a merge request',
   published: true,
   moves: 'refs',
+  takes: LONG_TEXT,
   params: t.Object({
     source_branch: t.String(),
     target_branch: t.String(),

@@ -10,7 +10,7 @@ import { obey, placeOf } from '../../core/quick_actions.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
-import { nothing, operation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
 import { invalid } from '../../http/problems.ts'
 import { listOf, oneOf } from '../../http/schema.ts'
 import { MergeRequestDetail } from '../../records/merge_request.ts'
@@ -41,6 +41,7 @@ export const updateMergeRequest = operation({
   path: '/projects/:id/merge_requests/:merge_request_iid',
   summary: 'Change a merge request',
   published: true,
+  takes: LONG_TEXT,
   params: t.Object(
     {
       ...common,
