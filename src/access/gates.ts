@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { repositoryPath, type Project } from '../core/projects.ts'
 import type { Group } from '../core/groups.ts'
+import { findMoved } from '../core/moved_projects.ts'
 import { ROLES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
 import {
@@ -13,7 +14,8 @@ import {
   type Gate,
   type Has,
 } from '../http/gate.ts'
-import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
+import { Moved } from '../http/moved.ts'
+import { forbidden, notFound, preconditionFailed, rejected, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
 export const signedIn: Allows<object, { actor: Actor }> = {
@@ -39,9 +41,21 @@ const seenProject = {
   along: 'project',
   missing: () => notFound('Project'),
 } as const
-const findSeen = ({ actor, along }: Context): Project | undefined => {
-  const found = along as Project | undefined
-  return found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+const reads = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD'
+const findSeen = (ctx: Context, ref: string): Promise<undefined> | Project | undefined => {
+  const found = ctx.along as Project | undefined
+  const sees = found && canSee(ctx.actor, found.visibility, found.role, ROLES.guest)
+  return sees ? found : lookWhereItMoved(ctx, ref)
+}
+
+/** Finds nothing, but leads on from the address that a project had before. */
+async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
+  const { actor, config, db } = ctx
+  const moved = ref.includes('/') ? await findMoved(db, ref, actor?.id ?? null) : undefined
+  if (moved === undefined || !canSee(actor, moved.visibility, moved.role, ROLES.guest)) return undefined
+  throw reads(ctx)
+    ? new Moved(moved.id, config.url)
+    : rejected('Non GET methods are not allowed for moved projects')
 }
 
 /**
@@ -51,10 +65,9 @@ const findSeen = ({ actor, along }: Context): Project | undefined => {
 export const project = loads({
   ...seenProject,
   says: 'a project the caller can see; writing needs one that is not archived',
-  find: (ctx): Project | undefined => {
-    const found = findSeen(ctx)
-    const writes = ctx.actor !== null && ctx.method !== 'GET' && ctx.method !== 'HEAD'
-    if (found?.archived && writes) throw forbidden()
+  find: async (ctx: Context, ref) => {
+    const found = await findSeen(ctx, ref)
+    if (found?.archived && ctx.actor !== null && !reads(ctx)) throw forbidden()
     return found
   },
 })
