@@ -129,6 +129,20 @@ suite('addresses', () => {
     }
   })
 
+  test('a slash at the end changes nothing, and an encoded dot is a dot', async () => {
+    const inner = await world().make.group({ parent: group, visibility: 'public', path: 'v1.2' })
+    const encoded = encodeURIComponent(inner.full_path)
+    const shown = await get(`/groups/${encoded}`)
+    assert.equal(shown.status, 200)
+    for (const path of [
+      `/groups/${encoded}/`,
+      `/groups/${encoded.replaceAll('.', '%2E')}`,
+      `/groups/${inner.id}/`,
+    ])
+      assert.equal((await get(path)).text, shown.text, path)
+    assert.equal((await get('/groups/?per_page=1')).headers['x-per-page'], '1')
+  })
+
   // Loose number parsers read all of these as the first project.
   test('GEN-18: only digits are an id', async () => {
     const first = await world().make.project({ group: group, visibility: 'public', repository: 'empty' })

@@ -145,6 +145,9 @@ test('a trial that goes well says so and leaves nothing behind', async () => {
       const answer = await call(verb, rev, { branch, dry_run })
       assert.deepEqual([answer.status, answer.body], [200, { dry_run: 'success' }])
     }
+    const path = `/projects/${code.project.id}/repository/commits/${rev}/${verb}?dry_run=True`
+    const asClientsSend = await code.world.call('POST', path, { as: code.maintainer, body: { branch } })
+    assert.deepEqual([asClientsSend.status, asClientsSend.body], [200, { dry_run: 'success' }])
     assert.equal(stored(directory), before)
     assert.equal((await call(verb, rev, { branch, dry_run: false })).status, 201)
   }
