@@ -168,6 +168,23 @@ test('what changes nothing, and what cannot be merged, are told apart', async ()
   await refuses('cherry_pick', history.sha.docs, twice, 'empty')
 })
 
+test('a commit that merged a merge request is called by that name', async () => {
+  const { history, project, world } = code
+  await world.make.sql(`
+    insert into merge_requests (iid, project_id, source_project_id, title, source_branch, target_branch, state, merge_commit_sha)
+    values (1, ${project.id}, ${project.id}, 'Log in', 'feature/login', 'main', 'merged', '${history.sha.merge}')`)
+  const told = (verb: Verb): string =>
+    SORRY[verb].replace(/this commit/gi, (text) => text.replace('commit', 'merge request'))
+  for (const verb of VERBS)
+    for (const trial of [{}, { dry_run: true }]) {
+      const branch = branchAt(verb === 'revert' ? history.sha.root : history.sha.empty)
+      const answer = await call(verb, history.sha.merge, { branch, ...trial })
+      const { message } = answer.body as { message: string }
+      assert.deepEqual([answer.status, message], [400, told(verb)])
+    }
+  await world.make.sql(`delete from merge_requests where project_id = ${project.id}`)
+})
+
 test('the order is: parameters, who calls, the right to push, the commit, the branch', async () => {
   const { world, project, directory } = code
   const reporter = await world.make.memberOf('reporter', { project })
