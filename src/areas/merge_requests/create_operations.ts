@@ -22,6 +22,7 @@ import {
   answerWith,
   checkLabels,
   checkTitle,
+  collaborates,
   common,
   managed,
   noSuchBranch,
@@ -77,6 +78,7 @@ export const createMergeRequest = operation({
       description: params.description ?? null,
       squash: params.squash ?? false,
       remove_source_branch: params.remove_source_branch ?? false,
+      allow_collaboration: project.id !== ctx.project.id && collaborates(params) === true,
     }
     const change = manages(actor, project) ? managed(params) : {}
     const made = await db
