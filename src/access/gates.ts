@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { repositoryPath, type Project } from '../core/projects.ts'
 import type { Group } from '../core/groups.ts'
 import { findMoved } from '../core/moved_projects.ts'
-import { ROLES, canSee, type RoleName } from '../core/roles.ts'
+import { ROLES, ROLE_NAMES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
 import {
   allows,
@@ -99,17 +99,10 @@ export const group = loads({
   },
 })
 
-const words: Readonly<Record<number, string>> = Object.fromEntries(
-  Object.entries(ROLES).map(([name, level]) => [
-    level,
-    name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
-  ]),
-)
-
 const inProject = (role: RoleName): Allows<{ project: Project }> =>
   allows({
     level: ROLES[role],
-    says: `at least ${words[ROLES[role]]} in the project`,
+    says: `at least ${ROLE_NAMES.get(ROLES[role])} in the project`,
     refuses: forbidden,
     holds: ({ actor, project }: Has<{ project: Project }>) =>
       actor?.admin === true || project.role >= ROLES[role],
@@ -117,7 +110,7 @@ const inProject = (role: RoleName): Allows<{ project: Project }> =>
 const inGroup = (role: RoleName): Allows<{ group: Group }> =>
   allows({
     level: ROLES[role],
-    says: `at least ${words[ROLES[role]]} in the group`,
+    says: `at least ${ROLE_NAMES.get(ROLES[role])} in the group`,
     refuses: forbidden,
     holds: ({ actor, group }: Has<{ group: Group }>) => actor?.admin === true || group.role >= ROLES[role],
   })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
 import { findInvitation, type StandingInvitation } from '../core/invitations.ts'
-import { ROLE_NAMES } from '../core/membership.ts'
+import { ROLE_NAMES } from '../core/roles.ts'
 import type { Instance } from '../instance.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
