@@ -14,8 +14,8 @@ import {
   type Gate,
   type Has,
 } from '../http/gate.ts'
-import { Moved } from '../http/moved.ts'
-import { forbidden, notFound, preconditionFailed, rejected, unauthorized } from '../http/problems.ts'
+import { Moved, hasMoved } from '../http/moved.ts'
+import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
 export const signedIn: Allows<object, { actor: Actor }> = {
@@ -53,9 +53,7 @@ async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
   const { actor, config, db } = ctx
   const moved = ref.includes('/') ? await findMoved(db, ref, actor?.id ?? null) : undefined
   if (moved === undefined || !canSee(actor, moved.visibility, moved.role, ROLES.guest)) return undefined
-  throw reads(ctx)
-    ? new Moved(moved.id, config.url)
-    : rejected('Non GET methods are not allowed for moved projects')
+  throw reads(ctx) ? new Moved(moved.id, config.url) : hasMoved()
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { openQuery } from './pages.ts'
+import { rejected, type Problem } from './problems.ts'
 
 /** Thrown where the record that a path names by `:id` has another address now; its id stays. */
 export class Moved extends Error {
@@ -12,6 +13,9 @@ export class Moved extends Error {
     this.site = site
   }
 }
+
+/** Whoever writes is not led on. */
+export const hasMoved = (): Problem => rejected('Non GET methods are not allowed for moved projects')
 
 /** Leads the caller on to the same place by the id of the record. */
 export function sendMoved(request: FastifyRequest, reply: FastifyReply, { id, site }: Moved): FastifyReply {
