@@ -99,43 +99,6 @@ test('what is said about a commit is told in whole, and makes a pipeline of the 
   assert.equal((await commit(project, sha.root))['status'], null)
 })
 
-test('whoever may not see the jobs of a project sees no pipeline of its commits and merge requests', async () => {
-  const project = await fresh('public')
-  const root = `/projects/${project.id}`
-  const source_branch = 'feature/login'
-  await say(project, source_branch, { state: 'success' })
-  const make = async (path: string, body: object): Promise<object> =>
-    (await world().call('POST', root + path, { as: developer, body })).body as object
-  await make('/repository/branches', { branch: 'old', ref: history.sha.root })
-  const wanted = { title: 'Log in', source_branch, target_branch: 'old' }
-  const { iid } = (await make('/merge_requests', wanted)) as { iid: number }
-  const reader = (role: RoleName): Promise<Someone> => world().make.memberOf(role, { project })
-  const callers = [undefined, await reader('guest'), await reader('reporter'), await world().make.admin()]
-  const seen = async (settings: object): Promise<unknown[]> => {
-    await rowsOf(world(), 'update projects set settings = $2 where id = $1', [project.id, settings])
-    const shown: unknown[] = []
-    for (const as of callers) {
-      const { body } = await world().get(
-        `${root}/repository/commits/${encodeURIComponent(source_branch)}`,
-        as,
-      )
-      const { status, last_pipeline } = body as { status: string | null; last_pipeline: object | null }
-      const ran = await world().get(`${root}/merge_requests/${iid}/pipelines`, as)
-      assert.deepEqual(
-        [last_pipeline === null, ran.body],
-        status === null ? [true, []] : [false, [last_pipeline]],
-      )
-      shown.push(status)
-    }
-    return shown
-  }
-  const all = ['success', 'success', 'success', 'success']
-  assert.deepEqual(await seen({}), all)
-  assert.deepEqual(await seen({ public_jobs: false }), [null, null, 'success', 'success'])
-  assert.deepEqual(await seen({ builds_access_level: 'private' }), [null, 'success', 'success', 'success'])
-  assert.deepEqual(await seen({ jobs_enabled: false }), [null, null, null, null])
-})
-
 test('of one name the open status moves on, and a closed one is followed by another', async () => {
   const project = await fresh()
   const states = async (query = ''): Promise<string[]> =>
