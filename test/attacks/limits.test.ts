@@ -159,6 +159,18 @@ suite('request rates', () => {
     assert.deepEqual(await times(3, () => send(user.token, '192.0.2.5')), [404, 404, 429])
   })
 
+  // Beside the interface there are two more doors that tell whether a secret is one.
+  test('GEN-38: a guess at the metrics and at an invitation counts', async () => {
+    await allow('unauthenticated', 6)
+    const knock = async (url: string, token: string): Promise<number> =>
+      (await world().app.inject({ url, remoteAddress: '192.0.2.6', headers: { 'private-token': token } }))
+        .statusCode
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++)
+      statuses.push(await knock('/-/metrics', `glpat-${i}`), await knock(`/-/invites?token=${i}`, ''))
+    assert.deepEqual(statuses, [401, 404, 401, 404, 401, 404, 429, 429])
+  })
+
   // Refusals are counted too: reading 403 and 404 is how a map is drawn.
   test('GEN-38: requests that are refused count', async () => {
     await allow('authenticated', 8)
