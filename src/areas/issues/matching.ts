@@ -147,7 +147,7 @@ function viaAssignee(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<u
 }
 
 /** The same from links alone, where they say all that is asked and the order is that of time. */
-export const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
+const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
   viaLinks(p, shape, cut) ?? viaTitle(p, shape, cut.cut) ?? viaAssignee(p, shape, cut.cut)
 
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
@@ -176,10 +176,12 @@ export function matching(
   p: P,
   shape: Shape,
 ): { readonly all: RawBuilder<unknown>; readonly linked: boolean } {
-  const links = byLinks(p, shape, { order: sql`order by i.created_at desc, i.id desc`, cut: sql`` })
+  // Of a group each project is looked through by its own index.
+  const cut = shape.in === 'group' ? sql`offset 0` : sql``
+  const links = byLinks(p, shape, { order: sql`order by i.created_at desc, i.id desc`, cut })
   if (links !== undefined) return { all: links, linked: true }
   const led = shape.in !== 'project' || has(shape, SEARCHES) || has(shape, REACTIONS)
-  return { all: ofIssues(p, shape, { cut: sql``, walk: led ? 'led' : 'in time' }), linked: false }
+  return { all: ofIssues(p, shape, { cut, walk: led ? 'led' : 'in time' }), linked: false }
 }
 
 /** The first that match, as far as a page reaches; where many do. */
