@@ -66,7 +66,7 @@ const MERGE_REQUESTS = pages(`
   labels=label 1 | labels=label 2 | labels=label 3 | labels=label 4 | labels=label 1,label 2 | labels=None | labels=Any |
   not[labels]=label 1 | author_id=7 | author_id=7&state=opened | assignee_id=5 | assignee_id=None | reviewer_id=5 |
   reviewer_id=None | milestone=v2 | milestone=None | search=capsized | search=change | target_branch=next |
-  source_branch=branch-77 | draft=no | my_reaction_emoji=None | created_after=2020-01-01 | iids[]=5`)
+  source_branch=branch-77 | my_reaction_emoji=None | created_after=2020-01-01 | iids[]=5`)
 const TALK = pages(`
   notes | notes?sort=asc | notes?order_by=updated_at | notes?page=50 | notes?activity_filter=only_comments |
   notes?activity_filter=only_activity | discussions | discussions?page=50 | award_emoji | award_emoji?page=50 |

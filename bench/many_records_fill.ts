@@ -27,6 +27,11 @@ const records = (project: number, count: number, reader: string): string => `
       from fresh f, (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20)) as k (at, every) where f.n % k.every = 0;
   insert into merge_request_assignees (merge_request_id, user_id) select id, 1 + n % 97 from fresh where n % 2 = 0;
   insert into merge_request_reviewers (merge_request_id, user_id) select id, 1 + n % 89 from fresh where n % 2 = 1;
+  insert into discussions (key, noteable_id, individual_note)
+    select md5('${project}+' || n) || '00000000', id, false from fresh where n % 20 = 0;
+  insert into notes (discussion_id, noteable_id, author_id, type, body)
+    select d.id, d.noteable_id, 1 + f.n % 100, 'DiscussionNote', 'What is asked of the change.'
+      from fresh f join discussions d on d.noteable_id = f.id;
   drop table fresh;
   insert into noteables (kind) values ('issue');
   insert into issues (id, iid, project_id, title) select max(id), ${TALKED_OF}, ${project}, 'Talked of' from noteables;
