@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { bundle } from './support/bundle.ts'
 import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
 import { makeReady, READY_VARIABLE } from './support/program.ts'
+import { writeToMemory } from './support/temporary.ts'
 // Runs the test files named on the command line, or all, against one database server that all share. Files that start
 // processes of their own run in one each; the others share a few, because loading the program takes time.
 
@@ -57,6 +58,7 @@ function spread(long: readonly string[], short: readonly string[]): string[] {
 
 const alone = files.filter((file) => ALONE.test(file))
 await bundle([...files, 'test/support/together.ts'], FOLDER)
+writeToMemory()
 const groups = await writeGroups(files.filter((file) => !ALONE.test(file)))
 const server = await startTestServer()
 const ready = alone.length > 0 ? makeReady() : undefined

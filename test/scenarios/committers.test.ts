@@ -8,7 +8,7 @@ import { openReadyPlace, type Place, type Running } from '../support/program.ts'
 const TOKEN = 'a-token-of-sixteen-clients'
 const CLIENTS = 16
 /** Milliseconds. */
-const SPAN = 4_000
+const SPAN = 2_000
 
 let place: Place
 let server: Running

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { openPlace, openReadyPlace, type Place, type Running } from '../support/program.ts'
+import { openWorld, type World } from '../support/world.ts'
 
 suite('a wrong variable', { concurrency: 2 }, () => {
   let place: Place
@@ -75,14 +76,16 @@ suite('a wrong variable', { concurrency: 2 }, () => {
   })
 })
 
+const TOKEN = 'a-token-from-the-environment'
+
 async function statuses(server: Running, calls: readonly (readonly [string, string])[]): Promise<number[]> {
-  const headers = { 'private-token': String(server.told['root_token']) }
+  const headers = { 'private-token': TOKEN }
   const answers = calls.map(([method, path]) => fetch(server.api + path, { method, headers }))
   return (await Promise.all(answers)).map(({ status }) => status)
 }
 
 test('GUILDHALL_CONTRACT=specified serves no operation whose path the specification does not show', async (t) => {
-  const place = await openReadyPlace({ LOG_LEVEL: 'error' })
+  const place = await openReadyPlace({ LOG_LEVEL: 'error', GUILDHALL_ROOT_TOKEN: TOKEN })
   t.after(() => place.clear())
   const published = [
     ['GET', '/namespaces/root/exists'],
@@ -94,8 +97,8 @@ test('GUILDHALL_CONTRACT=specified serves no operation whose path the specificat
     ['GET', '/groups/harbour'],
     ['GET', '/project_aliases'],
   ] as const
-  await place.json(['group', 'create', '--path', 'harbour'])
   const narrow = await place.serve({ GUILDHALL_CONTRACT: 'specified' })
+  await place.json(['group', 'create', '--path', 'harbour'])
   assert.deepEqual(await statuses(narrow, [...published, ...specified]), [404, 404, 405, 200, 200, 200])
   const { paths } = (await (await narrow.get('/-/openapi.json')).json()) as { paths: Record<string, object> }
   assert.equal(
@@ -104,50 +107,35 @@ test('GUILDHALL_CONTRACT=specified serves no operation whose path the specificat
   )
   assert.ok(Object.keys(paths).some((path) => path.endsWith('/namespaces/{id}')))
   await narrow.stop()
-  await place.json([
-    'user',
-    'create',
-    '--username',
-    'ada',
-    '--name',
-    'Ada',
-    '--email',
-    'a@x.example',
-    '--admin',
-  ])
-  const { token } = await place.json(['token', 'create', '--user', 'ada'])
   const wide = await place.serve()
-  const told = { ...wide, told: { root_token: token } }
-  assert.deepEqual(await statuses(told, [...published, ...specified]), [200, 200, 404, 200, 200, 200])
+  assert.deepEqual(await statuses(wide, [...published, ...specified]), [200, 200, 404, 200, 200, 200])
 })
 
-test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and tells of seats', async (t) => {
-  const place = await openReadyPlace({ GUILDHALL_OFFERING: 'hosted', LOG_LEVEL: 'error' })
-  t.after(() => place.clear())
-  const server = await place.serve()
-  const own = [
-    ['GET', '/application/plan_limits'],
-    ['GET', '/project_aliases'],
-  ] as const
-  assert.deepEqual(await statuses(server, own), [404, 404])
-  const headers = { 'private-token': String(server.told['root_token']) }
-  const root = (await (await server.get('/api/v4/namespaces/root', headers)).json()) as Record<
-    string,
-    unknown
-  >
-  assert.deepEqual([root['max_seats_used'], root['seats_in_use']], [0, 0])
-})
+// A world reads the same variables as the program: nothing more is to be seen of these two in a process.
+async function inWorld(env: Record<string, string>, work: (world: World) => Promise<void>): Promise<void> {
+  const world = await openWorld({ env })
+  try {
+    await work(world)
+  } finally {
+    await world.close()
+  }
+}
 
-test('GUILDHALL_TIER=free refuses what a licence brings', async (t) => {
-  const place = await openReadyPlace({ GUILDHALL_TIER: 'free', LOG_LEVEL: 'error' })
-  t.after(() => place.clear())
-  const server = await place.serve()
-  const calls = [
-    ['GET', '/project_aliases'],
-    ['GET', '/application/plan_limits'],
-  ] as const
-  assert.deepEqual(await statuses(server, calls), [403, 200])
-})
+test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and tells of seats', () =>
+  inWorld({ GUILDHALL_OFFERING: 'hosted' }, async ({ get, make }) => {
+    const admin = await make.admin()
+    for (const path of ['/application/plan_limits', '/project_aliases'])
+      assert.equal((await get(path, admin)).status, 404)
+    const own = (await get(`/namespaces/${admin.username}`, admin)).body as Record<string, unknown>
+    assert.deepEqual([own['max_seats_used'], own['seats_in_use']], [0, 0])
+  }))
+
+test('GUILDHALL_TIER=free refuses what a licence brings', () =>
+  inWorld({ GUILDHALL_TIER: 'free' }, async ({ get, make }) => {
+    const admin = await make.admin()
+    assert.equal((await get('/project_aliases', admin)).status, 403)
+    assert.equal((await get('/application/plan_limits', admin)).status, 200)
+  }))
 
 test('GUILDHALL_URL is what every address that it sends begins with', async (t) => {
   const url = 'https://git.example.com/guild'

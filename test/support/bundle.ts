@@ -32,6 +32,8 @@ export async function bundle(modules: readonly string[], folder: string): Promis
     format: 'esm',
     target: 'node20.19',
     sourcemap: true,
+    // The sources lie where they are named; to read them again in every process takes time.
+    sourcesContent: false,
     logLevel: 'error',
     plugins: [inPlace],
   })

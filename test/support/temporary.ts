@@ -1,0 +1,36 @@
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { freemem } from 'node:os'
+import { join } from 'node:path'
+
+const MEMORY = '/dev/shm'
+const ROOM = 4 * 2 ** 30
+
+/**
+ * Lets all that a run writes stand in memory where there is room for it, until the run is over: each database is some
+ * hundreds of files, and to make and remove those on a disk takes longer than most tests. What a test kills are
+ * processes, and files outlive these in memory as well as on a disk.
+ */
+export function writeToMemory(): void {
+  const folder = openFolder()
+  if (folder === undefined) return
+  process.env['TMPDIR'] = folder
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+}
+
+function openFolder(): string | undefined {
+  let folder: string | undefined
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined
+    folder = mkdtempSync(join(MEMORY, 'guildhall-run-'))
+    const program = join(folder, 'program')
+    writeFileSync(program, '', { mode: 0o755 })
+    accessSync(program, constants.X_OK)
+    return folder
+  } catch {
+    // There is no such place, or one where no program may run.
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    return undefined
+  }
+}
