@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { heldOnProject, isBelow } from '../../core/areas.ts'
+import { lasts } from '../../core/expiry.ts'
 import { ROLES, heldBy, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
@@ -139,7 +140,7 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>(
     const order = orderOf(p, shape)
     const home = homes(p, shape)
     const sharedIn = sql`p.id in (select l.project_id from project_group_links l
-    where l.group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today()))`
+    where l.group_id = ${p.group_id} and ${lasts('l')})`
     const from = sql`from projects p`
     const sources = [
       ...(home ? [home] : []),
@@ -166,7 +167,7 @@ const list = statements<ProjectShape, Values, Paged<ProjectInGroup>>(
                              'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')
                              as shared_with_groups
                       from project_group_links l join namespaces n on n.id = l.group_id
-                     where l.project_id = p.id and (l.expires_at is null or l.expires_at > today())
+                     where l.project_id = p.id and ${lasts('l')}
                        and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
                    ) shared
      order by ${order}`
