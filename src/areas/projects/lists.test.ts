@@ -81,7 +81,8 @@ test('an order holds, both ways', async () => {
     assert.deepEqual(await paths(`order_by=${order}&sort=desc`, admin), up.toReversed(), order)
   }
   assert.deepEqual(await paths('order_by=path&sort=asc', admin), ['hidden', 'internal', 'mine', 'open'])
-  assert.deepEqual(await paths('order_by=similarity&search=in', admin), ['internal', 'mine'])
+  assert.deepEqual(await paths('order_by=similarity&search=INTE', admin), ['internal'])
+  assert.deepEqual(await paths('search=in', admin), [], 'two letters are no part of a name')
 })
 
 test('a walk by id follows links without totals; other orders have none', async () => {
