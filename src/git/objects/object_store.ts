@@ -15,8 +15,8 @@ import {
 import { compress, readType, type NewObject } from './objects.ts'
 import { storePack } from './pack_file.ts'
 
-/** Objects up to this many are stored as a file each, more as one pack. */
-const looseObjects = 10
+/** Objects up to this many are stored as a file each, more as one pack: that is two files to wait for, and one directory. */
+const looseObjects = 2
 const fileMode = 0o444
 const directoryAttempts = 20
 const decompress = promisify(inflate)
@@ -29,9 +29,9 @@ export async function storeObjects(objectDirectory: string, objects: readonly Ne
 
 /**
  * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
- * when `durable` resolves. One that has a file already is not written again but given the present as its time, and one
- * that is only in a pack gets a file: of an object that nothing reaches clean-up looks at the age, and what was asked
- * for here is never about to go.
+ * when `durable` resolves. One or two get a file each: one that has it already is not written again but given the present
+ * as its time. More are written as a pack, whatever is there: of an object that nothing reaches clean-up looks at the
+ * age, and what was asked for here is never about to go.
  */
 export async function storeAhead(
   objectDirectory: string,

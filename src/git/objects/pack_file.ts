@@ -20,24 +20,28 @@ interface Packed {
 
 /** Writes objects as one pack with its index, bytes durable and names not yet. Throws GitError `too_large` above 2 GiB. */
 export async function storePack(packDirectory: string, objects: readonly NewObject[]): Promise<void> {
-  const temporary = join(packDirectory, temporaryName('tmp_pack'))
-  const file = await openIn(packDirectory, temporary)
+  const pack = join(packDirectory, temporaryName('tmp_pack'))
+  const index = join(packDirectory, temporaryName('tmp_idx'))
+  const file = await openIn(packDirectory, pack)
   let trailer: Buffer
-  const packed: Packed[] = []
   try {
+    const packed: Packed[] = []
     trailer = await writePack(file, objects, packed)
-    await syncFile(file)
+    // The disk is asked for both at once.
+    const written = await Promise.allSettled([
+      syncFile(file),
+      writeNew(index, indexBytes(packed, trailer), fileMode),
+    ])
+    for (const part of written) if (part.status === 'rejected') throw part.reason
   } catch (error) {
-    await unlink(temporary).catch(() => undefined)
+    await Promise.all([pack, index].map((path) => unlink(path).catch(() => undefined)))
     throw error
   } finally {
     closeSync(file)
   }
-  const index = join(packDirectory, temporaryName('tmp_idx'))
-  await writeNew(index, indexBytes(packed, trailer), fileMode)
   const name = join(packDirectory, `pack-${trailer.toString('hex')}`)
   // git looks for indexes: the pack must be there before its own.
-  await placeFile(temporary, `${name}.pack`)
+  await placeFile(pack, `${name}.pack`)
   await placeFile(index, `${name}.idx`)
 }
 
