@@ -3,6 +3,7 @@ import type { Visibility } from '../db/schema.ts'
 import { heldOnProject, isBelow } from './areas.ts'
 import type { ProjectListShape, ProjectListValues, ProjectSet } from './project_list_shape.ts'
 import { ROLES } from './roles.ts'
+import { isFrequent } from './word_search.ts'
 
 // What can be asked of a project `p` in a list, as conditions.
 
@@ -143,21 +144,13 @@ export const isRanged = ({ search, ids, active, updated, order }: Shape): boolea
   (active && order === 'last_activity_at') ||
   (updated && order === 'updated_at')
 
-const SAMPLE = 150
 const MANY = 2_000
-/** `frequent`: whether every fifth of the oldest and the newest projects has the words, and many are in the ranges. */
+/** `frequent`: whether the words are, and many projects are in the ranges. */
 export const frequency = (p: P, shape: Shape): Raw => {
-  const some = (direction: Raw): Raw =>
-    sql`(select p.* from projects p order by p.id ${direction} limit ${sql.lit(SAMPLE)})`
-  const [asked, within] = [words(p, shape), rangesBeside(p, shape)]
+  const asked = words(p, shape)
   return sql`frequent as materialized (select ${and([
-    ...(asked.length === 0
-      ? []
-      : [
-          sql`(select count(*) * 5 >= ${sql.lit(2 * SAMPLE)}
-                 from (${some(sql`asc`)} union all ${some(sql`desc`)}) p where ${and(asked)})`,
-        ]),
-    ...within.map(
+    ...(asked.length === 0 ? [] : [isFrequent('projects', 'p', and(asked))]),
+    ...rangesBeside(p, shape).map(
       (range) => sql`(select count(*) > ${sql.lit(MANY)} from (
         select from projects p where ${range} limit ${sql.lit(MANY + 1)}) m)`,
     ),
