@@ -3,7 +3,7 @@ import { ROLES, below, heldBy, openTo, roleInNamespace, type Viewer } from '../.
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
+import { meaning } from '../../db/text.ts'
 import type { GroupWithSizes } from './entity.ts'
 
 export interface ListShape {
@@ -179,7 +179,7 @@ export async function listGroups(
       ...values,
       user_id: viewer?.id ?? null,
       open_to: openTo(viewer),
-      pattern: containing(filters.search),
+      pattern: meaning(filters.search),
       after_name: after?.name ?? '',
       after_id: after?.id ?? 0,
     }),
