@@ -1,6 +1,12 @@
 import { milestoneTitle } from './issue_rows.ts'
 import { findLabels } from './labelling.ts'
-import { assigneesNow, findIterationNamed, findMilestoneNamed, findUsers } from './quick_action_rows.ts'
+import {
+  assigneesNow,
+  findCadences,
+  findIterationNamed,
+  findMilestoneNamed,
+  findUsers,
+} from './quick_action_rows.ts'
 import type { ProjectRun, Run, Told } from './quick_action_run.ts'
 import { namesIn, titlesIn } from './quick_action_text.ts'
 
@@ -65,13 +71,39 @@ export async function removeMilestone(run: ProjectRun): Promise<Told> {
   return `Removed %"${await milestoneTitle(run.db, milestone_id)}" milestone.`
 }
 
+const NAME = '(?:"([^"]{1,255})"|([^\\s\\]"]{1,255}))'
+const ITERATION = new RegExp(`^\\*iteration:${NAME}$`)
+const PLACE_IN_CADENCE = new RegExp(`^(?:\\[cadence:${NAME}\\] *)?(--current|--next)?$`)
+const meant = (quoted: string | undefined, plain = ''): { id: number } | { title: string } =>
+  quoted === undefined && /^\d{1,15}$/.test(plain) ? { id: Number(plain) } : { title: quoted ?? plain }
+
+/** By its name, or as what is now or next in a cadence, which need not be named where there is one alone. */
+async function iterationIn(
+  { db, place: { line } }: ProjectRun,
+  argument: string,
+): Promise<number | Exclude<Told, string>> {
+  const [reference, quotedTitle, word] = ITERATION.exec(argument) ?? []
+  if (reference !== undefined)
+    return (
+      (await findIterationNamed(db, line, meant(quotedTitle, word))) ?? {
+        why: 'Failed to find the referenced iteration.',
+      }
+    )
+  const [, quoted, plain, option] = PLACE_IN_CADENCE.exec(argument) ?? []
+  const isNamed = (quoted ?? plain) !== undefined
+  const [cadence, another] = await findCadences(db, line, isNamed ? meant(quoted, plain) : {})
+  if (cadence === undefined)
+    return isNamed ? { why: 'Failed to find the referenced iteration cadence.' } : undefined
+  if (option === undefined) return { why: 'Missing option --current or --next.' }
+  if (!isNamed && another !== undefined)
+    return { why: 'There are multiple cadences but no cadence is specified.' }
+  return option === '--next'
+    ? (cadence.next ?? { why: 'No upcoming iteration found for the cadence.' })
+    : (cadence.current ?? { why: 'No current iteration found for the cadence.' })
+}
 export async function setIteration(run: ProjectRun, argument: string): Promise<Told> {
-  const [, quoted, plain] = /^\*iteration:(?:"([^"]{1,255})"|(\S{1,255}))$/.exec(argument) ?? []
-  const name = quoted ?? plain
-  if (name === undefined) return undefined
-  const isId = quoted === undefined && /^\d{1,15}$/.test(name)
-  const id = await findIterationNamed(run.db, run.place.line, isId ? { id: Number(name) } : { title: name })
-  if (id === undefined) return undefined
+  const id = await iterationIn(run, argument)
+  if (typeof id !== 'number') return id
   run.change.iteration_id = id
   run.changes['iteration_id'] = id
   return `Set the iteration to *iteration:${id}.`

@@ -53,6 +53,28 @@ export const findIterationNamed = async (
   { id = null, title = null }: { readonly id?: number | null; readonly title?: string | null },
 ): Promise<number | undefined> => (await db.one(iteration, { id, title, line }))?.id
 
+interface CadenceNow {
+  readonly current: number | null
+  readonly next: number | null
+}
+const cadences = statement(
+  (p: Slots<{ id: number | null; title: string | null; line: readonly number[] }>) => sql<CadenceNow>`
+    select (select t.id from iterations t where t.iterations_cadence_id = c.id
+               and t.start_date <= today() and t.due_date >= today() limit 1) as current,
+           (select t.id from iterations t where t.iterations_cadence_id = c.id
+               and t.start_date > today() order by t.start_date limit 1) as next
+      from iteration_cadences c
+     where c.group_id = any(${p.line}::bigint[])
+       and (${p.id}::bigint is null and ${p.title}::text is null or c.id = ${p.id} or c.title = ${p.title})
+     order by array_position(${p.line}::bigint[], c.group_id) desc, c.id limit 2`,
+)
+/** Of the cadences of the groups above two at most, the nearest first, with what is now and next in each. */
+export const findCadences = (
+  db: Db,
+  line: readonly number[],
+  { id = null, title = null }: { readonly id?: number | null; readonly title?: string | null },
+): Promise<CadenceNow[]> => db.rows(cadences, { id, title, line })
+
 const assignees = statements<{ kind: Assigned }, { id: number }, { id: number; username: string }>(
   (p, { kind }) => {
     const [table, column] = ASSIGNEES[kind]

@@ -34,7 +34,8 @@ export interface Run {
   /** Signs to put behind the text. */
   suffix: string
 }
-export type Told = string | undefined
+/** What was done; or nothing, and why, where more is to be said of it. */
+export type Told = string | { readonly why: string } | undefined
 export type Act = (run: Run, argument: string) => Told | Promise<Told>
 
 /** For those who say what it is part of. */

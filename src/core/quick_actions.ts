@@ -108,11 +108,12 @@ async function perform(
 ): Promise<{ says: string; applied: boolean }[]> {
   const done: { says: string; applied: boolean }[] = []
   for (const { name, argument } of commands.slice(0, MOST)) {
-    const says = await COMMANDS.get(name)?.(run, argument)
+    const told = await COMMANDS.get(name)?.(run, argument)
+    const failed = `Could not apply ${name} command.`
     done.push(
-      says === undefined
-        ? { says: `Could not apply ${name} command.`, applied: false }
-        : { says, applied: true },
+      typeof told === 'string'
+        ? { says: told, applied: true }
+        : { says: told === undefined ? failed : `${failed} ${told.why}`, applied: false },
     )
   }
   return done

@@ -18,10 +18,11 @@ export const mine = (p: CallerSlots): RawBuilder<unknown> =>
 export const seesProject = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
   everything ? sql`true` : sql`(p.visibility = any(${p.open_to}) or ${role} >= ${sql.lit(ROLES.guest)})`
 
-/** Whether issues are switched on in the project `p` for anybody. */
-export const issuesOn = isSwitchedOn('issues')
-/** Whether they are for a caller who sees the project and is no administrator. */
-export const hasIssues = isOpenTo('issues', role)
+const issuesOn = isSwitchedOn('issues')
+const hasIssues = isOpenTo('issues', role)
+/** Whether the project `p` has issues for the caller; for administrators, wherever they are switched on. */
+export const seesIssuesOf = (p: CallerSlots, everything: boolean): RawBuilder<unknown> =>
+  everything ? issuesOn : sql`${seesProject(p, false)} and ${hasIssues}`
 
 /** An issue's id, where the viewer sees the issue; null for any other. For statements that read issues for other reasons. */
 export const issueIfSeen = (

@@ -3,18 +3,18 @@ import { group, groupOwner, insideGroup, signedIn, unmodified } from '../../acce
 import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { noSuchRecord } from '../../http/problems.ts'
-import { Badge, BadgePreview, present, presentPreview } from './entity.ts'
-import { badUrls, changeParams, checkUrls, listParams, newParams, previewParams } from './params.ts'
-import { valuesInGroup } from './rendering.ts'
-import * as badges from './store.ts'
+import * as badges from './actions.ts'
+import { ofGroup } from './actions.ts'
+import { Badge, BadgePreview } from './entity.ts'
+import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
+import { find as findBadge } from './store.ts'
 
 const badge = loads({
   param: 'badge_id',
   type: t.Integer(),
   as: 'badge',
   says: 'a badge of the group',
-  find: ({ db, group }: Has<{ group: Group }>, id) => badges.find(db, badges.ofGroup(group), id),
+  find: ({ db, group }: Has<{ group: Group }>, id) => findBadge(db, ofGroup(group).reach, id),
 })
 
 export const listGroupBadges = operation({
@@ -24,16 +24,7 @@ export const listGroupBadges = operation({
   published: true,
   params: listParams,
   gates: [group, insideGroup],
-  handle: async (ctx) => {
-    const { db, group, params, page } = ctx
-    const found = await badges.list(db, badges.ofGroup(group), {
-      name: params.name,
-      limit: page.size,
-      offset: page.offset,
-    })
-    const values = await valuesInGroup(ctx, group, found.items)
-    return { ...found, items: found.items.map((row) => present(row, values)) }
-  },
+  handle: (ctx) => badges.list(ctx, ofGroup(ctx.group)),
   returns: pageOf(Badge),
 })
 
@@ -45,10 +36,7 @@ export const renderGroupBadge = operation({
   first: [signedIn],
   params: previewParams,
   gates: [group, groupOwner],
-  handle: async (ctx) => {
-    const row = { name: null, ...checkUrls(ctx.params) }
-    return presentPreview(row, await valuesInGroup(ctx, ctx.group, [row]))
-  },
+  handle: (ctx) => badges.preview(ctx, ofGroup(ctx.group)),
   returns: BadgePreview,
   refuses: [badUrls],
 })
@@ -59,7 +47,7 @@ export const getGroupBadge = operation({
   summary: 'Get a badge of a group',
   published: true,
   gates: [group, insideGroup, badge],
-  handle: async (ctx) => present(ctx.badge, await valuesInGroup(ctx, ctx.group, [ctx.badge])),
+  handle: (ctx) => badges.show(ctx, ctx.badge, ofGroup(ctx.group)),
   returns: Badge,
 })
 
@@ -71,17 +59,7 @@ export const createGroupBadge = operation({
   first: [signedIn],
   params: newParams,
   gates: [group, groupOwner],
-  handle: async (ctx) => {
-    const { link_url, image_url, name = null } = checkUrls(ctx.params)
-    const row = await badges.insert(ctx.db, {
-      group_id: ctx.group.id,
-      project_id: null,
-      name,
-      link_url,
-      image_url,
-    })
-    return present(row, await valuesInGroup(ctx, ctx.group, [row]))
-  },
+  handle: (ctx) => badges.create(ctx, ofGroup(ctx.group)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -94,17 +72,7 @@ export const updateGroupBadge = operation({
   first: [signedIn],
   params: changeParams,
   gates: [group, groupOwner, badge],
-  handle: async (ctx) => {
-    const { link_url = null, image_url = null, name = null } = checkUrls(ctx.params)
-    const row = await badges.update(ctx.db, badges.ofGroup(ctx.group), {
-      id: ctx.badge.id,
-      link_url,
-      image_url,
-      name,
-    })
-    if (row === undefined) throw noSuchRecord()
-    return present(row, await valuesInGroup(ctx, ctx.group, [row]))
-  },
+  handle: (ctx) => badges.change(ctx, ofGroup(ctx.group)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -116,9 +84,6 @@ export const deleteGroupBadge = operation({
   published: true,
   first: [signedIn],
   gates: [group, groupOwner, badge, unmodified('badge')],
-  handle: async ({ db, group, badge }) => {
-    if ((await badges.remove(db, badges.ofGroup(group), badge.id)) === 0) throw noSuchRecord()
-    return null
-  },
+  handle: (ctx) => badges.remove(ctx, ofGroup(ctx.group)),
   returns: nothing,
 })

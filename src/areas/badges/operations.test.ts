@@ -5,6 +5,7 @@ import type { Namespace, Project } from '../../db/schema.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { gitLines, gitText, scratch, writeHistory } from '../../../test/support/git_fixtures.ts'
 import type { Someone } from '../../../test/support/makers.ts'
+import { rowOf } from '../../../test/support/rows.ts'
 import { listOf, pick } from '../../../test/support/shares.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
@@ -108,6 +109,45 @@ test('what a badge shows is what is so when it is read', async () => {
   assert.equal(now['rendered_image_url'], 'https://x.example/Renamed')
 })
 
+test('a badge follows the default branch, its head and the latest tag', async () => {
+  const { call } = world()
+  const badge = await made(project, {
+    link_url: 'https://x.example/%{default_branch}/%{commit_sha}/%{latest_tag}',
+    image_url: 'https://x.example',
+  })
+  const seen = async (): Promise<unknown> =>
+    ((await world().get(`${of(project)}/${badge.id}`)).body as Body)['rendered_link_url']
+  const before = `https://x.example/${project.default_branch}/${sha}/a-later-one`
+  assert.equal(await seen(), before)
+  const repository = `/projects/${project.id}/repository`
+  const { commit } = (await call('GET', `${repository}/tags/v1`)).body as { commit: { id: string } }
+  await send('POST', `${repository}/branches`, { branch: 'other', ref: 'v1' })
+  await send('POST', `${repository}/tags`, { tag_name: 'a-new-one', ref: 'v1', message: 'now' })
+  const turn = (default_branch: string | null): Promise<Answered> =>
+    send('PUT', `/projects/${project.id}`, { default_branch })
+  assert.equal((await turn('other')).status, 200)
+  assert.equal(await seen(), `https://x.example/other/${commit.id}/a-new-one`)
+  await turn(project.default_branch)
+  await send('DELETE', `${repository}/tags/a-new-one`)
+  assert.equal(await seen(), before)
+})
+
+test('in a personal namespace there is no group to name', async () => {
+  const { make } = world()
+  const user = await make.user()
+  const home = await rowOf<Namespace>(world(), 'select * from namespaces where full_path = $1', [
+    user.username,
+  ])
+  const own = await make.project({ group: home, visibility: 'public' })
+  await make.member(user, 'owner', { project: own })
+  const urls = {
+    link_url: 'https://x.example/%{project_namespace}/%{group_name}.',
+    image_url: 'https://x.example',
+  }
+  const { body } = await send('POST', of(own), urls, user)
+  assert.equal((body as Body)['rendered_link_url'], `https://x.example/${user.username}/.`)
+})
+
 test('a project shows its own badges and those of the groups above it, the oldest first, by their whole name', async () => {
   const { make } = world()
   const place = await make.project({ group, visibility: 'public' })
@@ -200,6 +240,8 @@ test('an address that is none of the web is refused in the published words, and 
   }
   for (const link_url of [
     'http://localhost:3000/a',
+    'http://192.168.0.1/a',
+    'http://[::1]/a',
     'https://%{gitlab_server}/%{project_path}',
     'HTTPS://x.example',
   ])
@@ -259,6 +301,7 @@ test('a badge is changed field by field and removed; one of a group only through
     [changed['name'], changed['link_url'], changed['image_url']],
     ['New', urls.link_url, urls.image_url],
   )
+  assert.deepEqual((await send('PUT', path, {})).body, changed)
   const later = { 'if-unmodified-since': 'Thu, 01 Jan 2015 00:00:00 GMT' }
   assert.equal((await world().call('DELETE', path, { as: owner, headers: later })).status, 412)
   assert.equal((await send('DELETE', path)).status, 204)
@@ -268,7 +311,9 @@ test('a badge is changed field by field and removed; one of a group only through
   assert.equal((await send('PUT', through, { name: 'x' })).status, 403)
   assert.deepEqual((await send('DELETE', through)).body, { message: '403 Forbidden' })
   assert.equal((await world().get(through)).status, 200)
-  assert.equal((await send('DELETE', `${of(group)}/${shared.id}`)).status, 204)
+  const there = `${of(group)}/${shared.id}`
+  assert.equal((await world().call('DELETE', there, { as: owner, headers: later })).status, 412)
+  assert.equal((await send('DELETE', there)).status, 204)
   assert.equal((await world().get(through)).status, 404)
 })
 

@@ -4,11 +4,12 @@ import type { Project } from '../../core/projects.ts'
 import type { Badge as Row } from '../../db/schema_badges.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, noSuchRecord } from '../../http/problems.ts'
-import { Badge, BadgePreview, present, presentPreview } from './entity.ts'
-import { badUrls, changeParams, checkUrls, listParams, newParams, previewParams } from './params.ts'
-import { valuesInProject } from './rendering.ts'
-import * as badges from './store.ts'
+import { forbidden } from '../../http/problems.ts'
+import * as badges from './actions.ts'
+import { ofProject } from './actions.ts'
+import { Badge, BadgePreview } from './entity.ts'
+import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
+import { find as findBadge } from './store.ts'
 
 export {
   createGroupBadge,
@@ -24,7 +25,7 @@ const badge = loads({
   type: t.Integer(),
   as: 'badge',
   says: 'a badge of the project or of a group that it is in',
-  find: ({ db, project }: Has<{ project: Project }>, id) => badges.find(db, badges.ofProject(project), id),
+  find: ({ db, project }: Has<{ project: Project }>, id) => findBadge(db, ofProject(project).reach, id),
 })
 
 const ownBadge = allows({
@@ -39,16 +40,7 @@ export const listBadges = operation({
   summary: 'List the badges of a project, with those of its groups',
   params: listParams,
   gates: [project, anyone],
-  handle: async (ctx) => {
-    const { db, project, params, page } = ctx
-    const found = await badges.list(db, badges.ofProject(project), {
-      name: params.name,
-      limit: page.size,
-      offset: page.offset,
-    })
-    const values = await valuesInProject(ctx, project, found.items)
-    return { ...found, items: found.items.map((row) => present(row, values)) }
-  },
+  handle: (ctx) => badges.list(ctx, ofProject(ctx.project)),
   returns: pageOf(Badge),
 })
 
@@ -60,10 +52,7 @@ export const renderBadge = operation({
   first: [signedIn],
   params: previewParams,
   gates: [project, maintainer],
-  handle: async (ctx) => {
-    const row = { name: null, ...checkUrls(ctx.params) }
-    return presentPreview(row, await valuesInProject(ctx, ctx.project, [row]))
-  },
+  handle: (ctx) => badges.preview(ctx, ofProject(ctx.project)),
   returns: BadgePreview,
   refuses: [badUrls],
 })
@@ -73,7 +62,7 @@ export const getBadge = operation({
   path: '/projects/:id/badges/:badge_id',
   summary: 'Get a badge of a project or of one of its groups',
   gates: [project, anyone, badge],
-  handle: async (ctx) => present(ctx.badge, await valuesInProject(ctx, ctx.project, [ctx.badge])),
+  handle: (ctx) => badges.show(ctx, ctx.badge, ofProject(ctx.project)),
   returns: Badge,
 })
 
@@ -84,17 +73,7 @@ export const createBadge = operation({
   first: [signedIn],
   params: newParams,
   gates: [project, maintainer],
-  handle: async (ctx) => {
-    const { link_url, image_url, name = null } = checkUrls(ctx.params)
-    const row = await badges.insert(ctx.db, {
-      group_id: null,
-      project_id: ctx.project.id,
-      name,
-      link_url,
-      image_url,
-    })
-    return present(row, await valuesInProject(ctx, ctx.project, [row]))
-  },
+  handle: (ctx) => badges.create(ctx, ofProject(ctx.project)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -106,17 +85,7 @@ export const updateBadge = operation({
   first: [signedIn],
   params: changeParams,
   gates: [project, maintainer, badge, ownBadge],
-  handle: async (ctx) => {
-    const { link_url = null, image_url = null, name = null } = checkUrls(ctx.params)
-    const row = await badges.update(ctx.db, badges.ofProject(ctx.project), {
-      id: ctx.badge.id,
-      link_url,
-      image_url,
-      name,
-    })
-    if (row === undefined) throw noSuchRecord()
-    return present(row, await valuesInProject(ctx, ctx.project, [row]))
-  },
+  handle: (ctx) => badges.change(ctx, ofProject(ctx.project)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -128,9 +97,6 @@ export const deleteBadge = operation({
   published: true,
   first: [signedIn],
   gates: [project, maintainer, badge, ownBadge, unmodified('badge')],
-  handle: async ({ db, project, badge }) => {
-    if ((await badges.remove(db, badges.ofProject(project), badge.id)) === 0) throw noSuchRecord()
-    return null
-  },
+  handle: (ctx) => badges.remove(ctx, ofProject(ctx.project)),
   returns: nothing,
 })

@@ -10,7 +10,7 @@ export const newParams = t.Object({ link_url: url, image_url: url, name })
 export const changeParams = t.Object({ link_url: t.Optional(url), image_url: t.Optional(url), name })
 export const previewParams = t.Object({ link_url: url, image_url: url })
 
-interface Given {
+export interface Given {
   readonly link_url?: string
   readonly image_url?: string
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../http/gate.ts'
 import { placeholdersIn, type Placeholder, type Values } from './rules.ts'
 import { firstProject, topLevelName } from './store.ts'
 
-type Urls = Pick<Badge, 'link_url' | 'image_url'>
+export type Urls = Pick<Badge, 'link_url' | 'image_url'>
 
 /** What the placeholders of some badges stand for in a project at this moment: each is looked up once, and only if it is there. */
 export function valuesInProject(ctx: Context, project: Project, badges: readonly Urls[]): Promise<Values> {

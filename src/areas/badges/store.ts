@@ -15,15 +15,10 @@ import {
 } from '../../db/statement.ts'
 
 /** Whose badges: a project's with those of the groups that it is in, or a group's own. */
-interface Reach {
+export interface Reach {
   readonly project_id: number | null
   readonly line: readonly number[]
 }
-export const ofProject = ({ id, traversal_ids }: Pick<Project, 'id' | 'traversal_ids'>): Reach => ({
-  project_id: id,
-  line: traversal_ids,
-})
-export const ofGroup = ({ id }: { readonly id: number }): Reach => ({ project_id: null, line: [id] })
 
 interface Page {
   readonly name: string | undefined
@@ -58,14 +53,16 @@ const findStatement = statement(
 export const find = (db: Db, reach: Reach, id: number): Promise<Badge | undefined> =>
   db.one(findStatement, { ...reach, id })
 
-type NewBadge = Pick<Badge, 'group_id' | 'project_id' | 'name' | 'link_url' | 'image_url'>
+type NewBadge = Pick<Badge, 'name' | 'link_url' | 'image_url'>
 const insertStatement = statement(
-  (p: Slots<NewBadge>) => sql<Badge>`
-    insert into badges (group_id, project_id, name, link_url, image_url)
-    values (${p.group_id}, ${p.project_id}, ${p.name}, ${p.link_url}, ${p.image_url}) returning *`,
+  (p: Slots<NewBadge & Reach>) => sql<Badge>`
+    insert into badges (project_id, group_id, name, link_url, image_url)
+    values (${p.project_id}, case when ${p.project_id}::bigint is null then (${p.line}::bigint[])[1] end,
+            ${p.name}, ${p.link_url}, ${p.image_url})
+    returning *`,
 )
-export async function insert(db: Db, badge: NewBadge): Promise<Badge> {
-  const row = await db.one(insertStatement, badge)
+export async function insert(db: Db, reach: Reach, badge: NewBadge): Promise<Badge> {
+  const row = await db.one(insertStatement, { ...reach, ...badge })
   if (row === undefined) throw new Error('a badge was not inserted')
   return row
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import { hasIssues, issuesOn, mine, role, seesProject, type Caller } from '../../core/sight.ts'
+import { mine, role, seesIssuesOf, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Issue } from '../../db/schema_planning.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
@@ -17,7 +17,7 @@ const list = statements<Shape, ListValues, Paged<IssueShown>>((p, { everything }
   const from = sql`
     with ${mine(p)}
     select i.id from issues i join projects p on p.id = i.project_id, ${homeOf} n
-     where i.epic_id = ${p.epic} and ${seesProject(p, everything)} and ${everything ? issuesOn : hasIssues} and ${sees}`
+     where i.epic_id = ${p.epic} and ${seesIssuesOf(p, everything)} and ${sees}`
   return paged(
     shownIssues(sql`${from} order by i.id limit ${p.limit} offset ${p.offset}`, p.user_id),
     sql`${from}`,
@@ -52,7 +52,7 @@ const find = statements<Shape, FindValues, IssueInPlace>((p, { everything }) => 
     select i.*, n.traversal_ids, ${holds} as role
       from issues i join projects p on p.id = i.project_id, ${homeOf} n
      where i.id = ${p.id} and n.traversal_ids @> array[${p.group_id}::bigint]
-       and ${seesProject(p, everything)} and ${everything ? issuesOn : hasIssues}
+       and ${seesIssuesOf(p, everything)}
        and ${everything ? sql`true` : seesIssue(p.user_id, role)}`
 })
 /** An issue of a project inside the group that the viewer sees. */

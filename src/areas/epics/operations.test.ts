@@ -90,6 +90,9 @@ test('an epic is shown whole, alike in every answer', async () => {
   })
   assert.deepEqual((await world().get(`${path}/1`, planner)).body, epic)
   assert.deepEqual((await world().get(path, planner)).body, [epic])
+  const created = { title: 'long ago', created_at: '2020-01-01T00:00:00.000Z' }
+  assert.equal((await made(here, created, admin))['created_at'], created.created_at)
+  assert.notEqual((await made(here, created))['created_at'], created.created_at)
 })
 
 test('an epic is changed, closed with a record of it, reopened and deleted', async () => {

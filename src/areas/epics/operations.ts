@@ -10,6 +10,7 @@ import { overlong } from '../../core/labelling.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
 import { ROLES } from '../../core/roles.ts'
+import { titleFaults } from '../../core/titles.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
@@ -51,20 +52,13 @@ type Given = Partial<Static<TObject<typeof common>>> & {
   readonly remove_labels?: string[]
 }
 
-const TITLE = 255
 /** Throws what is wrong with the epic that this would make; answers its colour. */
 function check(given: Given): string | undefined {
   const { title, color } = given
   const names = overlong(given)
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const hex = color === undefined ? undefined : hexColor(color)
-  const ofTitle =
-    title === undefined
-      ? []
-      : [
-          ...(title.trim() === '' ? ["can't be blank"] : []),
-          ...(Array.from(title).length > TITLE ? [`is too long (maximum is ${TITLE} characters)`] : []),
-        ]
+  const ofTitle = title === undefined ? [] : titleFaults(title.trim())
   const ofColor = color !== undefined && hex === undefined ? ['must be a valid color code'] : []
   if (ofTitle.length > 0 || ofColor.length > 0)
     throw invalid({

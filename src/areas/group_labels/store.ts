@@ -17,10 +17,10 @@ import type { LabelForCaller } from '../../records/label.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesIssue } from '../../core/noteables.ts'
 import {
-  hasIssues,
   mine,
   role,
   seesInside,
+  seesIssuesOf,
   seesProject,
   type Caller,
   type CallerSlots,
@@ -44,7 +44,7 @@ interface Where {
 /** The counts are joined to the rows of the page only, and count what the caller may see. */
 function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
   const all = sql`true`
-  const issues = sql`${seesProject(p, false)} and ${hasIssues} and ${seesIssue(p.user_id, role)}`
+  const issues = sql`${seesIssuesOf(p, false)} and ${seesIssue(p.user_id, role)}`
   const [issue, requests] = everything ? [all, all] : [issues, seesMergeRequestsOf(p.open_to)]
   return sql`
     select l.*, issue_counts.*, merge_request_counts.*,

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import { asksForPromotions, manages, maySetLevel } from '../../access/member_gates.ts'
+import { asksForPromotions, maySetLevel } from '../../access/member_gates.ts'
 import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
-import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, refused } from '../../http/problems.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
@@ -47,7 +47,7 @@ export const listing = {
   returns: pageOf(Invitation),
 } as const
 
-const level = { type: 'integer', enum: LEVELS } as const
+export const accessLevel = t.Unsafe<number>({ type: 'integer', enum: LEVELS })
 
 /** An invitation that the caller may touch; one as Owner is the owners'. */
 export const invitation = loads({
@@ -59,18 +59,11 @@ export const invitation = loads({
 })
 type WithOne = Here & { readonly invitation: invitations.Invitation }
 
-export const touchable: Gate<
-  'allows',
-  never,
-  { source: Source; actor: Actor; invitation: invitations.Invitation },
-  object
-> = {
-  kind: 'allows',
+export const touchable = allows({
   says: 'who may give the level that the invitation gives',
   refuses: forbidden,
-  pass: ({ actor, source, invitation }) =>
-    manages(actor, source) && maySetLevel(actor, source, invitation.access_level) ? {} : undefined,
-}
+  holds: ({ actor, source, invitation }: WithOne) => maySetLevel(actor, source, invitation.access_level),
+})
 
 const noChange = (): ReturnType<typeof refused> => refused('400 Bad request')
 const past = (): ReturnType<typeof invalid> => invalid({ expires_at: ['cannot be a date in the past'] })
@@ -79,7 +72,7 @@ const notIncluded = (): ReturnType<typeof invalid> =>
 
 export const changing = {
   params: t.Object({
-    access_level: t.Optional(t.Unsafe<number>(level)),
+    access_level: t.Optional(accessLevel),
     expires_at: t.Optional(nullable(timestamp())),
   }),
   handle: async (

@@ -10,7 +10,6 @@ import {
 import { digestOf, makeToken } from '../../access/tokens.ts'
 import { sendInvitations } from '../../core/invitation_mail.ts'
 import {
-  LEVELS,
   faultOf,
   giveRole,
   sentenceOf,
@@ -19,10 +18,11 @@ import {
   type Told,
   type Wish,
 } from '../../core/membership.ts'
-import { checks, type Actor, type Gate, type Has } from '../../http/gate.ts'
+import { checks, type Actor, type Has } from '../../http/gate.ts'
 import { badParams, forbidden, refused } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
+import { accessLevel } from './handling.ts'
 import { addressesIn, isAddress } from './rules.ts'
 import * as invitations from './store.ts'
 
@@ -37,25 +37,24 @@ const Outcome = t.Object({
 
 type Here = Has<{ source: Source; actor: Actor }>
 
-const level = { type: 'integer', enum: LEVELS } as const
-
-interface Wanted {
-  readonly email?: string[]
-  readonly user_id?: number[]
-  readonly access_level: number
-  readonly expires_at?: string
-  readonly member_role_id?: number
-}
+const params = t.Object({
+  email: t.Optional(listOf(t.String())),
+  user_id: t.Optional(listOf(t.Integer())),
+  access_level: accessLevel,
+  expires_at: t.Optional(timestamp()),
+  invite_source: t.Optional(t.String({ default: 'invitations-api' })),
+  member_role_id: t.Optional(
+    t.Integer({ description: 'A role of one’s own making: there are none, so that any is refused' }),
+  ),
+})
+type Wanted = Static<typeof params>
 
 /** A parameter's fault, and so found before anything is looked for. */
-export const wellAddressed: Gate<'checks', never, { params: { readonly email?: string[] } }, object> = checks(
-  {
-    says: 'addresses that are mail addresses',
-    refuses: () => badParams(['email contains an invalid email address']),
-    holds: ({ params }: Has<{ params: { readonly email?: string[] } }>) =>
-      addressesIn(params.email).every(isAddress),
-  },
-)
+export const wellAddressed = checks({
+  says: 'addresses that are mail addresses',
+  refuses: () => badParams(['email contains an invalid email address']),
+  holds: ({ params }: Has<{ params: Pick<Wanted, 'email'> }>) => addressesIn(params.email).every(isAddress),
+})
 
 const nobody = (): ReturnType<typeof refused> =>
   refused('400 Bad request - Must provide either email or user_id as a parameter')
@@ -64,16 +63,7 @@ const noSuchRole = (): ReturnType<typeof badParams> =>
   badParams(['member_role_id does not have a valid value'])
 
 export const inviting = {
-  params: t.Object({
-    email: t.Optional(listOf(t.String())),
-    user_id: t.Optional(listOf(t.Integer())),
-    access_level: t.Unsafe<number>(level),
-    expires_at: t.Optional(timestamp()),
-    invite_source: t.Optional(t.String({ default: 'invitations-api' })),
-    member_role_id: t.Optional(
-      t.Integer({ description: 'A role of one’s own making: there are none, so that any is refused' }),
-    ),
-  }),
+  params,
   handle: async (ctx: Here & { readonly params: Wanted }): Promise<Static<typeof Outcome>> => {
     const { actor, source, params, now } = ctx
     if (params.member_role_id !== undefined) throw noSuchRole()

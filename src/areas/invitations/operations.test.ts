@@ -49,7 +49,9 @@ test('an address is invited, listed, changed and uninvited', async () => {
   ])
   assert.equal(list.headers['x-total'], '1')
   assert.deepEqual((await call('GET', `${toGroup()}?query=NEW.one%40x.example`)).body, list.body)
+  assert.deepEqual((await call('GET', `${toGroup()}?query=`)).body, list.body)
   assert.deepEqual((await call('GET', `${toGroup()}?query=new.one`)).body, [])
+  assert.deepEqual((await call('GET', `${toGroup()}?per_page=1&page=2`)).body, [])
   assert.deepEqual((await call('GET', toProject())).body, [])
   assert.deepEqual(told(await call('PUT', one('new.one@x.example'), { access_level: 20 })), [
     200,
@@ -68,6 +70,10 @@ test('an address is invited, listed, changed and uninvited', async () => {
   assert.deepEqual(told(await call('PUT', one('new.one@x.example'), {})), [
     400,
     { message: '400 Bad request' },
+  ])
+  assert.deepEqual(told(await call('PUT', one('new.one@x.example'), { access_level: 31 })), [
+    400,
+    { error: 'access_level does not have a valid value' },
   ])
   assert.deepEqual(told(await call('PUT', one('new.one@x.example'), { expires_at: '2001-01-01' })), [
     400,
@@ -158,6 +164,7 @@ test('many are invited at once, each refused one named with its reason', async (
 
 test('what is no invitation is refused, and nothing changes', async () => {
   await call('POST', toProject(), { email: 'captain@x.example', access_level: 50 })
+  await call('POST', toProject(), { email: 'mate+1@x.example', access_level: 30 })
   const maintainer = await world().make.memberOf('maintainer', { project: ferry })
   const before = await contents(world())
   const refusals: [object, number, object][] = [
@@ -197,15 +204,17 @@ test('what is no invitation is refused, and nothing changes', async () => {
   ]
   for (const [body, status, expected] of refusals)
     assert.deepEqual(told(await call('POST', toProject(), body, maintainer)), [status, expected])
-  const captains = `${toProject()}/captain@x.example`
-  for (const [method, body] of [
-    ['PUT', { access_level: 20 }],
-    ['DELETE', undefined],
+  const mates = `${toProject()}/mate%2B1%40x.example`
+  for (const [method, path, body] of [
+    ['PUT', `${toProject()}/captain@x.example`, { access_level: 20 }],
+    ['DELETE', `${toProject()}/captain@x.example`, undefined],
+    ['PUT', mates, { access_level: 50 }],
   ] as const)
-    assert.deepEqual(told(await call(method, captains, body, maintainer)), [
-      403,
-      { message: '403 Forbidden' },
-    ])
+    assert.deepEqual(told(await call(method, path, body, maintainer)), [403, { message: '403 Forbidden' }])
+  assert.deepEqual(told(await call('PUT', mates, { access_level: 5 }, maintainer)), [
+    400,
+    { message: { access_level: ['is not included in the list'] } },
+  ])
   assert.equal(await contents(world()), before)
 })
 

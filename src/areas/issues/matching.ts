@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { ROLES, homeOf } from '../../core/roles.ts'
-import { hasIssues, issuesOn, mine, role, seesProject } from '../../core/sight.ts'
+import { mine, role, seesIssuesOf } from '../../core/sight.ts'
 import type { Visibility } from '../../db/schema.ts'
 import {
   CONDITIONS,
@@ -33,7 +33,7 @@ export type Values = FilterValues & {
 export type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
 
 const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
-  ${seesProject(p, shape.everything)} and ${shape.everything ? issuesOn : hasIssues}
+  ${seesIssuesOf(p, shape.everything)}
   ${shape.unarchived ? sql`and not p.archived` : sql``}`
 
 /** The viewer's own confidential issues, looked up once for the whole list. */

@@ -2,6 +2,7 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import { isDay } from '../../core/days.ts'
 import type { IssueChange } from '../../core/issue_changes.ts'
 import { overlong } from '../../core/labelling.ts'
+import { titleFaults } from '../../core/titles.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 
@@ -55,7 +56,7 @@ export const atLeastOne = (
 
 type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
 
-const MOST = { title: 255, description: 1_000_000, assignees: 200 }
+const MOST = { description: 1_000_000, assignees: 200 }
 const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
 
 /** Throws what is wrong with the record that this would make. */
@@ -65,10 +66,9 @@ export function checkIssue(given: Given): void {
   const names = overlong(given)
   if ((given.assignee_ids?.length ?? 0) > MOST.assignees) names.push('assignee_ids')
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
+  const ofTitle = title === undefined ? [] : titleFaults(title.trim())
   const faults = {
-    ...(title?.trim() === '' && { title: ["can't be blank"] }),
-    ...(title !== undefined &&
-      Array.from(title.trim()).length > MOST.title && { title: [tooLong(MOST.title)] }),
+    ...(ofTitle.length > 0 && { title: ofTitle }),
     ...((description?.length ?? 0) > MOST.description && { description: [tooLong(MOST.description)] }),
     ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
   }

@@ -108,6 +108,48 @@ test('an iteration that the project does not have is refused, and so is whoever 
   assert.equal(await contents(world()), before)
 })
 
+test('what is now or next is meant without a name, of one cadence or of the one that is named', async () => {
+  const { db } = world().opened.instance
+  const crew = await world().make.group({ visibility: 'private', name: 'Crew' })
+  const about = await makeIssue(world(), await world().make.project({ group: crew, visibility: 'private' }))
+  assert.ok(planner)
+  await world().make.member(planner, 'planner', { group: crew })
+  const failed = (argument: string): Promise<unknown> => told(about, `/estimate 1h\n/iteration ${argument}`)
+  const because = (why = ''): object => ({
+    commands_changes: { time_estimate: 3600 },
+    summary: ['Set time estimate to 1h.', `Could not apply iteration command.${why}`],
+  })
+  assert.deepEqual(await failed('--current'), because())
+  const late = await make(crew, 'late', 40)
+  const [now, next] = [await make(crew, 'now', -1), await make(crew, 'next', 20)]
+  const set = async (argument: string, { id }: Iteration): Promise<void> => {
+    assert.deepEqual(
+      await told(about, `/iteration ${argument}`),
+      { commands_changes: { iteration_id: id }, summary: [`Set the iteration to *iteration:${id}.`] },
+      argument,
+    )
+    assert.equal((await iterationOf(about))?.id, id)
+  }
+  await set('--current', now)
+  await set('--next', next)
+  const byHand = { automatic: false, roll_over: false, start_date: null }
+  const free = { ...byHand, duration_in_weeks: null, iterations_in_advance: null, group_id: crew.id }
+  await db.transaction((tx) => createCadence(tx, { ...free, title: 'team' }))
+  await set('[cadence:"Crew iterations"] --current', now)
+  await set(`[cadence:${late.iterations_cadence_id}] --next`, next)
+  for (const [argument, why] of [
+    ['--current', 'There are multiple cadences but no cadence is specified.'],
+    ['', 'Missing option --current or --next.'],
+    ['[cadence:team]', 'Missing option --current or --next.'],
+    ['[cadence:team] --current', 'No current iteration found for the cadence.'],
+    ['[cadence:team] --next', 'No upcoming iteration found for the cadence.'],
+    ['[cadence:"Nobody’s"] --next', 'Failed to find the referenced iteration cadence.'],
+    ['*iteration:nowhere', 'Failed to find the referenced iteration.'],
+  ] as const)
+    assert.deepEqual(await failed(argument), because(` ${why}`))
+  assert.equal((await iterationOf(about))?.id, next.id)
+})
+
 test('issues are found by their iteration', async () => {
   const home = await world().make.project({ group, visibility: 'private' })
   const [first, second, third] = [

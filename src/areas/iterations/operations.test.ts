@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { scheduleCadence, scheduleIterations } from '../../core/iteration_schedule.ts'
 import { IterationFault, createCadence, createIteration, type NewIteration } from '../../core/iterations.ts'
+import { enqueue } from '../../jobs/job.ts'
+import { startJobs } from '../../open.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Iteration } from '../../db/schema_planning.ts'
 
@@ -131,6 +135,8 @@ test('lists are narrowed by state, text and moment', async () => {
     ['search=SPRINT', ['past sprint']],
     ['search=sprint&in=cadence_title', ['past sprint', 'yesterday', 'today', 'tomorrow']],
     ['search=to&in[]=title&in[]=cadence_title&state=opened', ['today', 'tomorrow']],
+    ['search=sprint&in=title,cadence_title&state=opened', ['today', 'tomorrow']],
+    ['in=cadence_title&state=current', ['today']],
     ['in=title', ['past sprint', 'yesterday', 'today', 'tomorrow']],
     ['search=ester&in=title&in=cadence_title', ['yesterday']],
     ['updated_before=2021-06-01T00:00:00Z', ['past sprint']],
@@ -140,6 +146,11 @@ test('lists are narrowed by state, text and moment', async () => {
   ]
   for (const [query, expected] of cases)
     assert.deepEqual(titles(await get(`/groups/${group.id}/iterations?${query}`, as)), expected, query)
+  const { body } = await get(`/groups/${group.id}/iterations`, as)
+  assert.deepEqual(
+    (body as { state: number }[]).map(({ state }) => state),
+    [3, 3, 2, 1],
+  )
   for (const [name, fault] of [
     ['state', 'does not have a valid value'],
     ['in', 'does not have a valid value'],
@@ -237,7 +248,7 @@ async function automatic(start: number): Promise<Automatic> {
 const run = (): Promise<void> => scheduleIterations.run(world().opened.instance, {})
 
 test('an automatic cadence makes its iterations in advance, without titles, however often it is asked', async () => {
-  const { dates } = await automatic(-3)
+  const { group, dates } = await automatic(-3)
   await Promise.all([run(), run()])
   const expected = [
     [null, day(-3), day(3), 1],
@@ -247,6 +258,24 @@ test('an automatic cadence makes its iterations in advance, without titles, howe
   assert.deepEqual(await dates(), expected)
   await run()
   assert.deepEqual(await dates(), expected)
+  const as = await world().make.memberOf('guest', { group })
+  const { body } = await get(`/groups/${group.id}/iterations`, as)
+  assert.deepEqual(
+    (body as Record<string, unknown>[]).map((one) => [one['title'], one['description'], one['state']]),
+    [2, 1, 1].map((state) => [null, null, state]),
+  )
+})
+
+test('a worker does so every hour', async () => {
+  const { opened } = world()
+  const automated = await automatic(-3)
+  const worker = await startJobs(opened, pino({ level: 'silent' }))
+  await enqueue(opened.instance.db, scheduleIterations, {})
+  for (let turn = 0; turn < 400 && (await automated.dates()).length === 0; turn++) await sleep(10)
+  await worker.stop()
+  assert.equal((await automated.dates()).length, 3)
+  const kept = await rowsOf(world(), 'select identifier from graphile_worker._private_known_crontabs')
+  assert.deepEqual(kept, [{ identifier: 'schedule_iterations' }])
 })
 
 test('what ended hands its open issues to the iteration that is now, once', async () => {

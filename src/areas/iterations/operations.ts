@@ -6,7 +6,7 @@ import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { Iteration, presentIteration } from '../../records/iteration.ts'
-import { FIELDS, STATES, listIterations as find, type Field, type State } from './store.ts'
+import { FIELDS, STATES, listIterations as find } from './store.ts'
 
 const params = t.Object({
   state: t.Optional(
@@ -20,18 +20,7 @@ const params = t.Object({
   updated_after: t.Optional(timestamp()),
 })
 
-type Asked = Context & {
-  readonly page: PageRequest
-  readonly params: {
-    readonly state?: State
-    readonly search?: string
-    readonly in?: readonly Field[]
-    readonly include_ancestors?: boolean
-    readonly include_descendants?: boolean
-    readonly updated_before?: string
-    readonly updated_after?: string
-  }
-}
+type Asked = Context & { readonly page: PageRequest; readonly params: Static<typeof params> }
 
 async function list(ctx: Asked, line: readonly number[]): Promise<Listed<Static<typeof Iteration>>> {
   const { db, actor, params, page } = ctx

@@ -30,11 +30,12 @@ type Values = Caller & {
   readonly offset: number
 }
 
+const now = sql`t.start_date <= today() and t.due_date >= today()`
 const STATE: Readonly<Record<State, RawBuilder<unknown>>> = {
   opened: sql`t.due_date >= today()`,
   upcoming: sql`t.start_date > today()`,
-  started: sql`t.start_date <= today() and t.due_date >= today()`,
-  current: sql`t.start_date <= today() and t.due_date >= today()`,
+  started: now,
+  current: now,
   closed: sql`t.due_date < today()`,
   all: sql`true`,
 }

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { LIMIT, QUEUED, TOO_MANY, manages, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
+import { LIMIT, QUEUED, TOO_MANY, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
 import {
   faultOf,
   giveRole,
@@ -111,7 +111,7 @@ export const adding = {
   ),
   handle: async (ctx: With<Wanted>): Promise<Static<typeof Added>> => {
     const { db, actor, source, params, now } = ctx
-    if (!manages(actor, source) || !maySetLevel(actor, source, params.access_level)) throw forbidden()
+    if (!maySetLevel(actor, source, params.access_level)) throw forbidden()
     const names = params.username?.split(',').map((name) => name.trim()) ?? []
     const several = (params.user_id?.length ?? names.length) > 1
     if ((params.user_id?.length ?? names.length) > LIMIT) return { status: 'error', message: TOO_MANY }

@@ -1,13 +1,5 @@
 import type { Project } from '../../core/projects.ts'
 
-const SHOWN = 255
-
-/** Why a title will not do, in the published words. */
-export const titleFaults = (title: string): string[] => [
-  ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > SHOWN ? [`is too long (maximum is ${SHOWN} characters)`] : []),
-]
-
 interface Merged {
   readonly iid: number
   readonly title: string

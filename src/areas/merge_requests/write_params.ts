@@ -3,6 +3,7 @@ import { overlong } from '../../core/labelling.ts'
 import type { MergeRequestChange } from '../../core/merge_request_changes.ts'
 import { findTwin, type NewMergeRequest } from '../../core/merge_request_writes.ts'
 import type { Project } from '../../core/projects.ts'
+import { titleFaults } from '../../core/titles.ts'
 import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
@@ -11,7 +12,6 @@ import { Problem, badParams, invalid, unprocessable } from '../../http/problems.
 import { listOf, nullable } from '../../http/schema.ts'
 import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request.ts'
 import { mayMergeIt } from './gates.ts'
-import { titleFaults } from './rules.ts'
 import { showMergeRequest } from './store.ts'
 
 // What creating and changing a merge request have in common.
@@ -51,7 +51,7 @@ export const managed = (given: Given): MergeRequestChange => ({
 })
 
 export const checkTitle = (title: string | undefined): void => {
-  const faults = title === undefined ? [] : titleFaults(title)
+  const faults = title === undefined ? [] : titleFaults(title.trim())
   if (faults.length > 0) throw invalid({ title: faults })
 }
 

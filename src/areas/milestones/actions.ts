@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { nextInGroup, nextInProject } from '../../core/counters.ts'
+import { cleanTitle } from '../../core/label_rules.ts'
 import { violates } from '../../db/errors.ts'
 import type { Context } from '../../http/gate.ts'
 import { noSuchRecord } from '../../http/problems.ts'
@@ -13,7 +14,6 @@ import {
   notPromoted,
   notUpdated,
   readDay,
-  titleOf,
   type Faults,
 } from './rules.ts'
 import * as milestones from './store.ts'
@@ -47,7 +47,7 @@ interface Given {
 const settle = (given: Given, now?: milestones.Values): milestones.Values => {
   const [start, due] = [readDay('start_date', given.start_date), readDay('due_date', given.due_date)]
   return {
-    title: given.title === undefined ? (now?.title ?? '') : titleOf(given.title),
+    title: given.title === undefined ? (now?.title ?? '') : cleanTitle(given.title),
     description: given.description === undefined ? (now?.description ?? null) : given.description || null,
     start_date: start === undefined ? (now?.start_date ?? null) : start,
     due_date: due === undefined ? (now?.due_date ?? null) : due,
@@ -75,7 +75,7 @@ export async function change(
 ): Promise<Shown> {
   const { db, home, params } = ctx
   // The title's lock comes before the row's, here and where milestones are merged.
-  if (params.title !== undefined) await milestones.lockTitle(db, home, titleOf(params.title))
+  if (params.title !== undefined) await milestones.lockTitle(db, home, cleanTitle(params.title))
   const before = await milestones.lockMilestone(db, home, ctx.milestone.id)
   if (before === undefined) throw noSuchRecord()
   const values = settle(params, before)

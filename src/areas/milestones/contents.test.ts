@@ -93,8 +93,17 @@ test('issues and merge requests of a milestone come by the priority of their lab
     const reader = list === 'issues' ? as : await world().make.memberOf('reporter', { project })
     const answer = await world().get(`${path}/${list}`, reader)
     assert.deepEqual(ids(answer), [high, low, unranked, plain])
-    const [first] = answer.body as { milestone: { id: number; web_url: string } }[]
+    const [first] = answer.body as { milestone: { id: number; title: string } }[]
     assert.equal(first?.milestone.id, id)
+    const elsewhere = await world().get(
+      `/projects/${project.id}/${list}?milestone=${first?.milestone.title}`,
+      reader,
+    )
+    assert.deepEqual(
+      new Set(answer.body as object[]),
+      new Set(elsewhere.body as object[]),
+      'as in every list',
+    )
     const page = await world().get(`${path}/${list}?per_page=3&page=2`, reader)
     assert.deepEqual([ids(page), page.headers['x-total']], [[plain], '4'])
   }
@@ -116,6 +125,18 @@ test('confidential issues are listed and counted for those who may see them', as
     const events = await world().get(`${path}/burndown_events`, as)
     assert.equal((events.body as unknown[]).length, seen.length)
   }
+})
+
+test('whoever belongs to nothing sees the open issues at a milestone of a public project alone', async () => {
+  const project = await world().make.project({ visibility: 'public' })
+  const { id, path } = await milestoneOf({ project })
+  const open = await issueOf(project, id)
+  await issueOf(project, id, { confidential: true })
+  const stranger = await world().make.user()
+  const answer = await world().get(`${path}/issues`, stranger)
+  assert.deepEqual([ids(answer), answer.headers['x-total']], [[open], '1'])
+  const steps = await world().get(`${path}/burndown_events`, stranger)
+  assert.equal((steps.body as unknown[]).length, 1)
 })
 
 test('at a milestone of a group stands what the caller sees in each project inside', async () => {

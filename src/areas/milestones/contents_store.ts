@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
+import { isSwitchedOn } from '../../core/feature_sight.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, role, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
+import { mine, role, seesIssuesOf, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
@@ -15,18 +16,12 @@ interface Shape {
 }
 type Values = Caller & { readonly milestone: number; readonly limit: number; readonly offset: number }
 
-const level = (feature: Feature): RawBuilder<unknown> => sql`
-  coalesce(p.settings->>${sql.lit(`${feature}_access_level`)},
-           case when p.settings->>${sql.lit(`${feature}_enabled`)} = 'false' then 'disabled' else 'enabled' end)`
-
-const hasIssues = sql`
-  case ${level('issues')} when 'enabled' then true when 'private' then ${role} >= ${sql.lit(ROLES.guest)} else false end`
-
 /** Whether the viewer sees what is of that kind in the project `p`; administrators, wherever it is switched on. */
 function opens(p: CallerSlots, feature: Feature, everything: boolean): RawBuilder<unknown> {
-  if (everything) return sql`${level(feature)} <> 'disabled'`
-  const inside = feature === 'issues' ? hasIssues : seesMergeRequestsOf(p.open_to)
-  return sql`(${seesProject(p, false)} and ${inside})`
+  if (feature === 'issues') return seesIssuesOf(p, everything)
+  return everything
+    ? isSwitchedOn(feature)
+    : sql`${seesProject(p, false)} and ${seesMergeRequestsOf(p.open_to)}`
 }
 
 /** Of the projects that `ids` selects those in which the viewer sees such records, with the role on them. */

@@ -1,10 +1,10 @@
-import { Type as t, type Static } from 'typebox'
+import { Type as t, type Static, type TObject } from 'typebox'
 import type { Listed } from '../../db/statement.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { presentMilestone, type Milestone } from '../../records/milestone.ts'
-import * as milestones from './store.ts'
+import { listMilestones } from './list_store.ts'
 import type { Home } from './store.ts'
 
 export const listParams = {
@@ -23,29 +23,17 @@ export const listParams = {
   containing_date: t.Optional(date()),
 }
 
-interface Wanted {
-  readonly iids?: number[]
-  readonly state?: 'active' | 'closed' | 'all'
-  readonly title?: string
-  readonly search?: string
-  readonly include_parent_milestones?: boolean
-  readonly include_ancestors?: boolean
-  readonly include_descendants?: boolean
-  readonly updated_before?: string
-  readonly updated_after?: string
-  readonly containing_date?: string
-}
 type Here = Context & {
   readonly actor: Actor
   readonly home: Home
-  readonly params: Wanted
+  readonly params: Static<TObject<typeof listParams>> & { readonly include_descendants?: boolean }
   readonly page: PageRequest
 }
 
 export async function list(ctx: Here): Promise<Listed<Static<typeof Milestone>>> {
   const { db, actor, home, params, page } = ctx
   const ancestors = params.include_ancestors === true || params.include_parent_milestones === true
-  const found = await milestones.listMilestones(
+  const found = await listMilestones(
     db,
     actor,
     { home, reach: { ancestors, descendants: params.include_descendants === true }, page },

@@ -1,7 +1,6 @@
-import { cleanTitle } from '../../core/label_rules.ts'
+import { titleFaults } from '../../core/titles.ts'
 import { badParams, refused, type Problem } from '../../http/problems.ts'
 
-const LONGEST = 255
 const LAST_DAY = '9999-12-31'
 
 /** Attribute to texts, as the published interface words them. */
@@ -35,11 +34,6 @@ export interface Dates {
 const isTooLate = (day: string | null): boolean => day !== null && day.length > LAST_DAY.length
 const days = (day: string): number => day.length * 1e9 + Number(day.replaceAll('-', ''))
 
-const titleFaults = (title: string): string[] => [
-  ...(title === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
-]
-
 /** Why a milestone will not do. */
 export function faultsOf({ title, start_date, due_date }: Dates & { readonly title: string }): Faults {
   const ofTitle = titleFaults(title)
@@ -56,8 +50,6 @@ export function faultsOf({ title, start_date, due_date }: Dates & { readonly tit
     ...(isTooLate(start_date) && { start_date: [tooLate] }),
   }
 }
-
-export const titleOf = (given: string): string => cleanTitle(given)
 
 /** `{:title=>["can't be blank"]}`: the published message has the faults printed so. */
 const printed = (faults: Faults): string =>

@@ -2,13 +2,14 @@ import { Readable } from 'node:stream'
 import { Type as t } from 'typebox'
 import { anyone, project, reporter, signedIn, unmodified } from '../../access/gates.ts'
 import { snippet } from '../../access/noteable_gates.ts'
+import { titleFaults } from '../../core/titles.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, refused, type Problem } from '../../http/problems.ts'
 import { nullable, oneOf } from '../../http/schema.ts'
 import { Snippet, VERSION, present } from './entity.ts'
 import { changesSnippet, readsSnippets } from './gates.ts'
-import { FileFault, applyFiles, titleFaults, type FileAction } from './rules.ts'
+import { FileFault, applyFiles, type FileAction } from './rules.ts'
 import {
   filesOf,
   insertSnippet,

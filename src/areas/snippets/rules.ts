@@ -1,14 +1,7 @@
 import type { SnippetFile } from './store.ts'
 
-const SHOWN = 255
 /** As many files as a snippet has at most. */
 const MOST_FILES = 10
-
-/** Why a title will not do, in the published words. */
-export const titleFaults = (title: string): string[] => [
-  ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(Array.from(title).length > SHOWN ? [`is too long (maximum is ${SHOWN} characters)`] : []),
-]
 
 /** What is to become of one file. */
 export interface FileAction {

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesEpic, seesIssue } from '../../core/noteables.ts'
 import { ROLES, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { hasIssues, mine, role, seesProject } from '../../core/sight.ts'
+import { mine, role, seesIssuesOf } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import {
@@ -56,7 +56,7 @@ function seen(p: P, everything: boolean): RawBuilder<unknown> {
   const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`eg.traversal_ids`)}, 0)`
   const reads = sql`case when e.id is null then ${role} else ${groupRole} end >= ${sql.lit(ROLES.reporter)}`
   return sql`case
-    when i.id is not null then ${seesProject(p, false)} and ${hasIssues} and ${seesIssue(p.user_id, role)}
+    when i.id is not null then ${seesIssuesOf(p, false)} and ${seesIssue(p.user_id, role)}
     when m.id is not null then ${seesMergeRequestsOf(p.open_to)}
     when e.id is not null then ${seesEpic(p.user_id, groupRole)}
      and (eg.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
