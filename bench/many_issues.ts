@@ -8,10 +8,12 @@ import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openInstance } from '../src/open.ts'
 import { fill, type Filled } from './many_issues_fill.ts'
+import { fillRecords } from './many_records_fill.ts'
 import { pagesOf } from './many_issues_pages.ts'
 import { watch } from './plans.ts'
 
-// Each page of a list of issues in a project of 1,000 beside the same page in one of a million:
+// Each page of a list of issues in a project of 1,000 beside the same page in one of a million, and of merge requests,
+// notes, events and reminders of 1,000 beside 200,000:
 // `node --import tsx bench/many_issues.ts [--issues N] [--rounds N] [--in FOLDER] [--only TEXT] [--explain]`.
 // A folder is kept, and used again. What a page reads of the database is counted beside its time.
 
@@ -36,10 +38,14 @@ const { app } = createApp(opened, { log })
 await app.ready()
 
 const kept = join(dataDir, 'filled.json')
-const filled = existsSync(kept)
-  ? (JSON.parse(await readFile(kept, 'utf8')) as Filled)
-  : await fill(opened, FEW, Number(given.issues))
-await writeFile(kept, JSON.stringify(filled))
+async function filling(): Promise<Filled> {
+  if (existsSync(kept)) return JSON.parse(await readFile(kept, 'utf8')) as Filled
+  const made = await fill(opened, FEW, Number(given.issues))
+  await fillRecords(opened, made, Number(given.issues) / 5)
+  await writeFile(kept, JSON.stringify(made))
+  return made
+}
+const filled = await filling()
 
 const ask = async (path: string, token: string): Promise<void> => {
   const headers = { 'private-token': token }
@@ -67,7 +73,8 @@ for (const { who, page, few, many } of pagesOf(filled)) {
   if (given.only !== undefined && page !== given.only) continue
   if (given.who !== undefined && who !== given.who) continue
   const token = who === 'guest' ? filled.guest : filled.planner
-  const [a, b] = [await measure(few, token), await measure(many, token)]
+  const reader = who === 'todos' ? filled.guest : token
+  const [a, b] = [await measure(few, reader), await measure(many, token)]
   const times = [a.time.toFixed(1), b.time.toFixed(1), (b.time / a.time).toFixed(1)]
   console.log(`${name.padEnd(58)}${cells(...times, String(a.blocks), String(b.blocks))}`)
 }

@@ -30,7 +30,7 @@ const records = (project: number, count: number, planner: number): string => `
   insert into label_priorities (project_id, label_id, priority)
     select ${project}, id, id % 5 from labels where project_id = ${project} and title in ('label 1', 'label 2', 'label 4');
   insert into issues (id, iid, project_id, author_id, title, description, state, confidential, milestone_id, weight,
-                      due_date, epic_id, iteration_id, issue_type, upvotes, created_at, updated_at)
+                      due_date, epic_id, iteration_id, issue_type, upvotes, labelled, assigned, created_at, updated_at)
     select f.id, f.n, ${project}, 1 + f.n % 100, 'Issue ' || md5(f.n::text) || case when f.n % (${count} / 20) = 0 then ' capsized' else '' end,
            'What is wrong with ' || f.n || ', in a sentence or so.',
            case f.n % 3 when 0 then 'closed' else 'opened' end, f.n % 50 = 0,
@@ -39,6 +39,8 @@ const records = (project: number, count: number, planner: number): string => `
            case when f.n % 100 < 5 then (select min(id) from epics) + f.n % 100 end,
            case when f.n % 10 = 0 then (select min(id) from iterations) + f.n % 4 end,
            case when f.n % 40 = 0 then 'incident' else 'issue' end, case when f.n % 10 = 0 then 1 else 0 end,
+           f.n % 20 = 3 or 0 in (f.n % 2, f.n % 7, f.n % 101, f.n % (${count} / 20)),
+           0 in (f.n % 2, f.n % (${count} / 20)),
            now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
   insert into label_links (label_id, noteable_id, issue_project_id, issue_created_at, issue_state, issue_confidential)

@@ -1,4 +1,5 @@
 import type { Filled } from './many_issues_fill.ts'
+import { TALKED_OF } from './many_records_fill.ts'
 
 // Every filter and order that lists of issues have, and those that go together often.
 
@@ -59,6 +60,18 @@ const ABROAD = pages(`
   my_reaction_emoji=thumbsup | my_reaction_emoji=rocket | search=capsized | search=issue |
   created_after=2020-01-01 | updated_before=2020-01-01 | iids[]=5&iids[]=77 | scope=created_by_me |
   scope=assigned_to_me | scope=assigned_to_me&order_by=updated_at`)
+const MERGE_REQUESTS = pages(`
+  AS IT COMES | page=50 | state=opened | state=merged&order_by=updated_at | order_by=updated_at | order_by=title&sort=asc |
+  order_by=merged_at | order_by=popularity | order_by=milestone_due&sort=asc | order_by=label_priority&sort=asc |
+  labels=label 1 | labels=label 2 | labels=label 3 | labels=label 4 | labels=label 1,label 2 | labels=None | labels=Any |
+  not[labels]=label 1 | author_id=7 | author_id=7&state=opened | assignee_id=5 | assignee_id=None | reviewer_id=5 |
+  reviewer_id=None | milestone=v2 | milestone=None | search=capsized | search=change | target_branch=next |
+  source_branch=branch-77 | my_reaction_emoji=None | created_after=2020-01-01 | iids[]=5`)
+const TALK = pages(`
+  notes | notes?sort=asc | notes?order_by=updated_at | notes?page=50 | notes?activity_filter=only_comments |
+  notes?activity_filter=only_activity | discussions | discussions?page=50 | award_emoji | award_emoji?page=50 |
+  resource_label_events | resource_label_events?page=50 | resource_state_events | participants`)
+const TODOS = pages(`AS IT COMES | page=50 | state=done | action=assigned | type=Issue | author_id=7`)
 // Half an hour before now the fewer ones end, which is in the middle of neither; an hour has 3,600 of the many.
 const middle = (): string => {
   const at = (back: number): string => new Date(Date.now() - back * 1000).toISOString()
@@ -66,7 +79,7 @@ const middle = (): string => {
 }
 
 export interface Pair {
-  readonly who: 'planner' | 'guest' | 'group' | 'all'
+  readonly who: 'planner' | 'guest' | 'group' | 'all' | 'changes' | 'talk' | 'todos'
   readonly page: string
   readonly few: string
   readonly many: string
@@ -97,7 +110,19 @@ export function pagesOf({ few, many }: Filled): Pair[] {
       many: `/issues?${scoped}`,
     }
   })
+  const beside = (who: 'changes' | 'talk', start: string, wanted: readonly string[]) =>
+    wanted.map((page) => ({
+      who,
+      page,
+      few: `/projects/${few.project}/${start}${page}`,
+      many: `/projects/${many.project}/${start}${page}`,
+    }))
+  const records = [
+    ...beside('changes', 'merge_requests?', MERGE_REQUESTS),
+    ...beside('talk', `issues/${TALKED_OF}/`, TALK),
+    ...TODOS.map((page) => ({ who: 'todos' as const, page, few: `/todos?${page}`, many: `/todos?${page}` })),
+  ]
   const usual = [...REST, ...ORDERS, ...LABELS, ...PEOPLE, ...PLANS]
   const near = [...inProject('planner', usual), ...inProject('guest', usual)]
-  return [...near, ...inGroup, ...everywhere, ...inProject('planner', LOOKED_THROUGH)]
+  return [...near, ...inGroup, ...everywhere, ...inProject('planner', LOOKED_THROUGH), ...records]
 }

@@ -48,8 +48,8 @@ export function createApp(
     admit,
   })
   mountGit(app, { instance, admit, ...transport })
-  const { drain } = mountHealth(app, { client, metrics, config, signIn })
+  const { drain } = mountHealth(app, { client, metrics, config, signIn, admit })
   mountDocs(app, served, config)
-  mountInvites(app, instance)
+  mountInvites(app, instance, admit)
   return { app, drain }
 }

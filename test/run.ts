@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { bundle } from './support/bundle.ts'
 import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
+import { makeReady, READY_VARIABLE } from './support/program.ts'
 // Runs the test files named on the command line, or all, against one database server that all share. Files that start
 // processes of their own run in one each; the others share a few, because loading the program takes time.
 
@@ -57,11 +59,17 @@ const alone = files.filter((file) => ALONE.test(file))
 await bundle([...files, 'test/support/together.ts'], FOLDER)
 const groups = await writeGroups(files.filter((file) => !ALONE.test(file)))
 const server = await startTestServer()
+const ready = alone.length > 0 ? makeReady() : undefined
 const child = spawn(process.execPath, [...FLAGS, ...spread(groups, alone.map(compiled))], {
   stdio: 'inherit',
-  env: { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server.connection) },
+  env: {
+    ...process.env,
+    [SERVER_VARIABLE]: JSON.stringify(server.connection),
+    ...(ready !== undefined && { [READY_VARIABLE]: ready }),
+  },
 })
 const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 1)))
 await server.stop()
+if (ready !== undefined) await rm(dirname(ready), { recursive: true, force: true })
 await rm(FOLDER, { recursive: true, force: true })
 process.exitCode = code

@@ -1,7 +1,8 @@
 import { Type as t } from 'typebox'
 import { repositoryPath, type Project } from '../core/projects.ts'
 import type { Group } from '../core/groups.ts'
-import { ROLES, canSee, type RoleName } from '../core/roles.ts'
+import { findMoved } from '../core/moved_projects.ts'
+import { ROLES, ROLE_NAMES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
 import {
   allows,
@@ -13,6 +14,7 @@ import {
   type Gate,
   type Has,
 } from '../http/gate.ts'
+import { Moved, hasMoved } from '../http/moved.ts'
 import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
@@ -39,9 +41,19 @@ const seenProject = {
   along: 'project',
   missing: () => notFound('Project'),
 } as const
-const findSeen = ({ actor, along }: Context): Project | undefined => {
-  const found = along as Project | undefined
-  return found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
+const reads = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD'
+const findSeen = (ctx: Context, ref: string): Promise<undefined> | Project | undefined => {
+  const found = ctx.along as Project | undefined
+  const sees = found && canSee(ctx.actor, found.visibility, found.role, ROLES.guest)
+  return sees ? found : lookWhereItMoved(ctx, ref)
+}
+
+/** Finds nothing, but leads on from the address that a project had before. */
+async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
+  const { actor, config, db } = ctx
+  const moved = ref.includes('/') ? await findMoved(db, ref, actor?.id ?? null) : undefined
+  if (moved === undefined || !canSee(actor, moved.visibility, moved.role, ROLES.guest)) return undefined
+  throw reads(ctx) ? new Moved(moved.id, config.url) : hasMoved()
 }
 
 /**
@@ -51,10 +63,9 @@ const findSeen = ({ actor, along }: Context): Project | undefined => {
 export const project = loads({
   ...seenProject,
   says: 'a project the caller can see; writing needs one that is not archived',
-  find: (ctx): Project | undefined => {
-    const found = findSeen(ctx)
-    const writes = ctx.actor !== null && ctx.method !== 'GET' && ctx.method !== 'HEAD'
-    if (found?.archived && writes) throw forbidden()
+  find: async (ctx: Context, ref) => {
+    const found = await findSeen(ctx, ref)
+    if (found?.archived && ctx.actor !== null && !reads(ctx)) throw forbidden()
     return found
   },
 })
@@ -86,17 +97,10 @@ export const group = loads({
   },
 })
 
-const words: Readonly<Record<number, string>> = Object.fromEntries(
-  Object.entries(ROLES).map(([name, level]) => [
-    level,
-    name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
-  ]),
-)
-
 const inProject = (role: RoleName): Allows<{ project: Project }> =>
   allows({
     level: ROLES[role],
-    says: `at least ${words[ROLES[role]]} in the project`,
+    says: `at least ${ROLE_NAMES.get(ROLES[role])} in the project`,
     refuses: forbidden,
     holds: ({ actor, project }: Has<{ project: Project }>) =>
       actor?.admin === true || project.role >= ROLES[role],
@@ -104,7 +108,7 @@ const inProject = (role: RoleName): Allows<{ project: Project }> =>
 const inGroup = (role: RoleName): Allows<{ group: Group }> =>
   allows({
     level: ROLES[role],
-    says: `at least ${words[ROLES[role]]} in the group`,
+    says: `at least ${ROLE_NAMES.get(ROLES[role])} in the group`,
     refuses: forbidden,
     holds: ({ actor, group }: Has<{ group: Group }>) => actor?.admin === true || group.role >= ROLES[role],
   })

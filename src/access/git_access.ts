@@ -1,5 +1,7 @@
+import { branchesOpenTo } from '../core/collaboration.ts'
 import { findIdByAlias, repositoryPath, type Project } from '../core/projects.ts'
 import { ROLES, canSee } from '../core/roles.ts'
+import type { Db } from '../db/client.ts'
 import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
@@ -15,6 +17,8 @@ export interface GitEntry {
   readonly project: Project
   /** Below the repositories' root. */
   readonly path: string
+  /** The only branches that may be pushed; undefined where the rules of the project decide alone. */
+  readonly only: ReadonlySet<string> | undefined
 }
 
 /** A refusal as git clients show it: plain text. */
@@ -64,7 +68,7 @@ export function createGitAccess(
     const bearer = await read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
       throw error instanceof Problem && error.status < 500 ? accessDenied() : error
     })
-    return judge(wish, bearer)
+    return judge(instance.db, wish, bearer)
   }
 }
 
@@ -76,7 +80,7 @@ async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<strin
   return String((await findIdByAlias(db, place)) ?? absent)
 }
 
-function judge(wish: GitWish, { actor, scopes, along }: Bearer): GitEntry {
+async function judge(db: Db, wish: GitWish, { actor, scopes, along }: Bearer): Promise<GitEntry> {
   const found = along as Project | undefined
   const project = found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
   const readable = project && hasRepository(actor, project) && mayReadCode(actor, project)
@@ -93,15 +97,17 @@ function judge(wish: GitWish, { actor, scopes, along }: Bearer): GitEntry {
   if (!MAY_PUSH.some((scope) => scopes.includes(scope)))
     throw forbidden('You are not allowed to upload code.')
   const pushes = actor.admin || project.role >= ROLES.developer
-  if (!readable || !pushes || project.archived)
+  const only = readable && !pushes ? await branchesOpenTo(db, project, actor.id) : undefined
+  if (!readable || project.archived || only?.size === 0)
     throw forbidden('You are not allowed to push code to this project.')
-  return entry(actor, project)
+  return entry(actor, project, only)
 }
 
-const entry = (actor: Actor | null, project: Project): GitEntry => ({
+const entry = (actor: Actor | null, project: Project, only?: GitEntry['only']): GitEntry => ({
   actor,
   project,
   path: repositoryPath(project.id),
+  only,
 })
 
 /** The password of Basic credentials, which is the token; undefined when there are none, '' for none worth the name. */

@@ -1,3 +1,4 @@
+import { branchesOpenTo } from '../core/collaboration.ts'
 import { CommitRefused } from '../core/commit_writing.ts'
 import type { Project } from '../core/projects.ts'
 import { mayPush, pushRules, ruleWhileEmpty, type PushRule } from '../core/protected_branches.ts'
@@ -19,7 +20,10 @@ export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
   const { actor, project } = ctx
   const holder = { id: actor.id, role: project.role, admin: actor.admin }
   // Whom no rule could let in costs no look at the rules.
-  if (!mayPush(undefined, holder)) return { pushes: false, rewrites: false }
+  if (!mayPush(undefined, holder)) {
+    const isOffered = (await branchesOpenTo(ctx.db, project, actor.id)).has(branch)
+    return { pushes: isOffered, rewrites: isOffered }
+  }
   const rule = await ruleOf(ctx, branch)
   return { pushes: mayPush(rule, holder), rewrites: rule === undefined || rule.allowForcePush }
 }
@@ -46,7 +50,7 @@ export const pushes: Gate<
   { right: PushRight }
 > = {
   kind: 'allows',
-  says: 'whoever may push into the branch: at least Developer, or as its protection says',
+  says: 'whoever may push into the branch: at least Developer, or as its protection or an open merge request says',
   refuses: () => forbidden('You are not allowed to push into this branch'),
   pass: async (ctx) => {
     const right = await pushRight(ctx, ctx.params.branch)

@@ -4,9 +4,9 @@ import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
-import type { Visit, Visitor } from '../http/entry.ts'
+import type { Surroundings } from '../http/dispatch.ts'
 import { emptyTree } from '../http/forms.ts'
-import { noRoute } from '../http/problems.ts'
+import { Problem, noRoute } from '../http/problems.ts'
 
 export interface Metrics {
   readonly registry: Registry
@@ -42,11 +42,10 @@ export function createMetrics(client: Client): Metrics {
   }
 }
 
-interface HealthOptions {
+interface HealthOptions extends Pick<Surroundings, 'signIn' | 'admit'> {
   readonly client: Client
   readonly metrics: Metrics
   readonly config: Config
-  readonly signIn: (visit: Visit) => Promise<Visitor>
 }
 
 const ping = statement(() => sql`select 1`)
@@ -68,7 +67,7 @@ const mayWatch = async (
 /** Liveness, readiness and metrics. After `drain` the server says that it is not ready. */
 export function mountHealth(
   app: FastifyInstance,
-  { client, metrics, ...who }: HealthOptions,
+  { client, metrics, admit, ...who }: HealthOptions,
 ): { drain: () => void } {
   let draining = false
   app.get('/-/liveness', async (_request, reply) =>
@@ -83,7 +82,12 @@ export function mountHealth(
       .send(Buffer.from(JSON.stringify({ status: draining ? 'draining' : database ? 'ok' : 'failed' })))
   })
   app.get('/-/metrics', async (request, reply) => {
-    if (!(await mayWatch(request, who))) throw noRoute()
+    const watches = await mayWatch(request, who).catch(async (refusal: unknown) => {
+      // A token that will not do is a guess, here as elsewhere.
+      if (refusal instanceof Problem) reply.headers(await admit(null, request.ip))
+      throw refusal
+    })
+    if (!watches) throw noRoute()
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
   return {

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
 import { findInvitation, type StandingInvitation } from '../core/invitations.ts'
-import { ROLE_NAMES } from '../core/membership.ts'
+import { ROLE_NAMES } from '../core/roles.ts'
+import type { Surroundings } from '../http/dispatch.ts'
 import type { Instance } from '../instance.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
@@ -25,11 +26,17 @@ const invited = ({ email, place, access_level }: StandingInvitation): string =>
   )
 
 /** Where the link of an invitation leads: it tells what it is to, and what is to be done. */
-export function mountInvites(app: FastifyInstance, { db }: Pick<Instance, 'db'>): void {
+export function mountInvites(
+  app: FastifyInstance,
+  { db }: Pick<Instance, 'db'>,
+  admit: Surroundings['admit'],
+): void {
   app.get('/-/invites', async (request, reply) => {
     // In the query, which the log leaves out.
     const { text: query } = request.query as { text: string }
     const found = await findInvitation(db, digestOf(new URLSearchParams(query).get('token') ?? ''))
+    // A link that leads nowhere may be a guess.
+    if (found === undefined) reply.headers(await admit(null, request.ip))
     const text =
       found === undefined ? page('No invitation', 'It was accepted, taken back, or is over.') : invited(found)
     return reply

@@ -3,11 +3,12 @@ import type { Db } from '../db/client.ts'
 import type { PersonalAccessToken } from '../db/schema.ts'
 import { listed, paged, statement, statements, type Listed, type Paged, type Slots } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
+import { lasts } from './expiry.ts'
 
 /** A token without its digest, and whether it would do today. */
 export type Token = Omit<PersonalAccessToken, 'digest'> & { readonly active: boolean }
 
-const ACTIVE = sql`(not t.revoked and (t.expires_at is null or t.expires_at > today()))`
+const ACTIVE = sql`(not t.revoked and ${lasts('t')})`
 const TOKEN = sql`
   t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.revoked, t.expires_at, t.last_used_at,
   t.previous_personal_access_token_id, t.created_at, t.updated_at, ${ACTIVE} as active`

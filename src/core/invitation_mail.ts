@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 import type { Job } from '../jobs/job.ts'
-import { ROLE_NAMES } from './membership.ts'
+import { ROLE_NAMES } from './roles.ts'
 
 /** Where an invitation is looked at: whoever has the link has it from the mail, or from an administrator. */
 export const linkTo = ({ config, vault }: Pick<Instance, 'config' | 'vault'>, sealedToken: Buffer): string =>

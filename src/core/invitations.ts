@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { lasts } from './expiry.ts'
 
 /** An invitation that nobody accepted yet, with the place it is to. */
 export interface StandingInvitation {
@@ -18,7 +19,7 @@ const standing = sql`
          coalesce(n.full_path, p.full_path) as place
     from invitations i
     left join namespaces n on n.id = i.namespace_id left join projects p on p.id = i.project_id
-   where (i.expires_at is null or i.expires_at > today())`
+   where ${lasts('i')}`
 const all = statement(() => sql<StandingInvitation>`${standing} order by i.id limit 10000`)
 const byToken = statement(
   (p: Slots<{ digest: Buffer }>) => sql<StandingInvitation>`${standing} and i.token_digest = ${p.digest}`,

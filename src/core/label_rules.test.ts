@@ -70,6 +70,7 @@ test('a title is stored without tags and without blanks around it', () => {
 test('a title of nothing but opening brackets is cleaned without delay', () => {
   assert.equal(cleanTitle('<'.repeat(100_000)).length, 100_000)
   assert.equal(cleanTitle('<a'.repeat(50_000)).length, 100_000)
+  assert.equal(cleanTitle('<a>'.repeat(2_000_000)).length, 6_000_000, 'nor looked at where it is no title')
 })
 
 test('a title is there, has no comma and is no longer than 255 signs', () => {
@@ -109,6 +110,9 @@ test('a description becomes one line of HTML in which its own HTML is text', () 
     ['https://example.com', 'https://example.com'],
     ['# no heading', '# no heading'],
     ['two\nlines', 'two\nlines'],
+    [`**${'!['.repeat(497)}**`, `<strong>${'!['.repeat(497)}</strong>`],
+    [`**${'!['.repeat(4_998)}**`, `**${'!['.repeat(4_998)}**`],
+    ['<'.repeat(1_001), '&lt;'.repeat(1_001)],
   ]
   for (const [given, html] of rows) assert.equal(renderLine(given), html, given)
 })

@@ -1,5 +1,7 @@
 import colorNames from 'color-name'
+import { LRUCache } from 'lru-cache'
 import MarkdownIt from 'markdown-it'
+import { isLonger } from './lengths.ts'
 
 /** A colour as `#` and six upper-case hex digits, from such, from three digits or from a CSS name; else undefined. */
 export function hexColor(given: string): string | undefined {
@@ -22,12 +24,15 @@ export function textColor(hex: string): string {
 const LONGEST = 255
 
 const TAG_BEGINS = /[a-z/!?]/i
+/** What is longer is no title whatever is taken out of it, and is not looked at sign by sign. */
+const LOOKED_AT = 100_000
 
 /**
  * A title as it is stored: without tags and blanks around it. A tag that another one is hidden in goes too, and a sign
  * that only compares stays.
  */
 export function cleanTitle(given: string): string {
+  if (given.length > LOOKED_AT) return given
   const kept: string[] = []
   const opened: number[] = []
   for (const sign of given) {
@@ -44,12 +49,24 @@ export function titleFaults(title: string): string[] {
   return [
     ...(title === '' ? ["can't be blank"] : []),
     ...(title === '' || title.includes(',') ? ['is invalid'] : []),
-    ...(Array.from(title).length > LONGEST ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+    ...(isLonger(title, LONGEST) ? [`is too long (maximum is ${LONGEST} characters)`] : []),
   ]
 }
 
 const markdown = new MarkdownIt({ html: false, linkify: false })
 const PLAIN = /^[\p{L}\p{N} .,:;?/()#%+='-]*$/u
+/** Brackets in brackets take the square of their number: what is longer is shown as it is written. */
+const LONGEST_LINE = 1_000
+const rendered = new LRUCache<string, string>({ max: 1_000 })
+
+function render(text: string): string {
+  const html = rendered.get(text) ?? markdown.renderInline(text)
+  rendered.set(text, html)
+  return html
+}
 
 /** A description as one line of HTML; what the text holds of HTML itself is shown, not obeyed. */
-export const renderLine = (text: string): string => (PLAIN.test(text) ? text : markdown.renderInline(text))
+export function renderLine(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text.length > LONGEST_LINE ? markdown.utils.escapeHtml(text) : render(text)
+}

@@ -78,6 +78,10 @@ export const titlesOf = (given: readonly string[] = []): string[] =>
     .sort()
 
 const MOST = 100
+/** So many signs no hundred titles have: what is longer is not taken apart. */
+const MOST_SIGNS = 100_000
+const isLong = (given: readonly string[] = []): boolean =>
+  given.reduce((signs, { length }) => signs + length, 0) > MOST_SIGNS
 
 interface Titles {
   readonly labels?: readonly string[] | undefined
@@ -86,7 +90,9 @@ interface Titles {
 }
 /** Which parameters name more labels than anybody gives or takes at once: each might have to be made. */
 export const overlong = (given: Titles): string[] =>
-  (['labels', 'add_labels', 'remove_labels'] as const).filter((name) => titlesOf(given[name]).length > MOST)
+  (['labels', 'add_labels', 'remove_labels'] as const).filter(
+    (name) => isLong(given[name]) || titlesOf(given[name]).length > MOST,
+  )
 
 /** The ids of the labels with these titles, the nearest where several bear one title. */
 export async function findLabels(

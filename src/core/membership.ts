@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
-import { ROLES } from './roles.ts'
+import { lasts } from './expiry.ts'
+import { ROLES, ROLE_NAMES } from './roles.ts'
 
 /** A group or a project, as that of which people are members. */
 export interface Source {
@@ -14,13 +15,6 @@ export interface Source {
 }
 type Kind = Pick<Source, 'kind'>
 
-/** What people call the levels. */
-export const ROLE_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(ROLES).map(([name, level]) => [
-    level as number,
-    name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
-  ]),
-)
 export const LEVELS = Object.values(ROLES) as readonly number[]
 
 /** Which levels can be given there: minimal access is of groups alone. */
@@ -30,7 +24,6 @@ const isLevel = ({ kind }: Kind, level: number): boolean =>
 /** As part of a statement that names members `m`: those that were given a role on the source itself. */
 export const own = ({ kind }: Kind, id: RawBuilder<unknown>): RawBuilder<unknown> =>
   kind === 'group' ? sql`m.namespace_id = ${id}` : sql`m.project_id = ${id}`
-export const unexpired = sql`(m.expires_at is null or m.expires_at > today())`
 
 /** Why somebody cannot have a role there, as the published sentence after the field's name. */
 export interface Fault {
@@ -57,11 +50,11 @@ interface Candidate {
 const candidates = statement(
   (p: Slots<{ ids: readonly number[]; above: readonly number[] }>) => sql<Candidate>`
     select u.id, u.username, u.user_type, floor.access_level as floor, floor.name as floor_group,
-           exists (select from members m where m.user_id = u.id and m.access_level > ${sql.lit(ROLES.guest)} and ${unexpired}) as billable
+           exists (select from members m where m.user_id = u.id and m.access_level > ${sql.lit(ROLES.guest)} and ${lasts('m')}) as billable
       from users u
       left join lateral (
         select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
-         where m.user_id = u.id and m.namespace_id = any(${p.above}::bigint[]) and ${unexpired}
+         where m.user_id = u.id and m.namespace_id = any(${p.above}::bigint[]) and ${lasts('m')}
            and m.access_level >= ${sql.lit(ROLES.guest)}
          order by m.access_level desc, cardinality(n.traversal_ids) desc limit 1) floor on true
      where u.id = any(${p.ids}::bigint[])`,
@@ -84,7 +77,7 @@ const insert = statements<Kind, Given, { user_id: number }>((p, { kind }) => {
     on conflict (user_id, ${column}) ${kind === 'group' ? sql`` : sql`where project_id is not null`}
     do update set access_level = excluded.access_level, expires_at = excluded.expires_at,
                   created_by_id = excluded.created_by_id, created_at = now(), updated_at = now()
-     where not ${unexpired}
+     where not ${lasts('m')}
     returning m.user_id`
 })
 const queue = statements<Kind, Given, { user_id: number }>((p, { kind }) => {
@@ -100,7 +93,7 @@ const queue = statements<Kind, Given, { user_id: number }>((p, { kind }) => {
 })
 const members = statements<Kind, { ids: readonly number[]; source_id: number }, { user_id: number }>(
   (p, kind) => sql<{ user_id: number }>`
-    select m.user_id from members m where m.user_id = any(${p.ids}::bigint[]) and ${own(kind, p.source_id)} and ${unexpired}`,
+    select m.user_id from members m where m.user_id = any(${p.ids}::bigint[]) and ${own(kind, p.source_id)} and ${lasts('m')}`,
 )
 
 export interface Wish {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mentionedIn, referencesIn, withoutCode } from './mention_text.ts'
+import { countTasks } from '../records/noteable.ts'
+import { closingIn } from './closing.ts'
 import { parseCommands } from './quick_action_text.ts'
 
 test('code is no talk', () => {
@@ -20,7 +22,7 @@ test('users are called by their names', () => {
     ['Hello @Ada, and @grace.hopper-1! (@x_y)', ['ada', 'grace.hopper-1', 'x_y']],
     ['ada@example.com, @@ada, a/@b, @all', []],
     ['@harbour/crew/night. and @harbour/: @All', ['harbour/crew/night', 'harbour']],
-    ['@ada @ADA @ada.', ['ada']],
+    ['@ada @ADA @ada. @ada-.-', ['ada']],
     ['@', []],
   ]
   for (const [text, names] of rows) assert.deepEqual(mentionedIn(text), names, text)
@@ -63,13 +65,23 @@ test('a text of a million signs is heard, whatever they are', () => {
     ':+1:',
     '@a.',
     '``\n',
+    `@a${`/${'.'.repeat(254)}`.repeat(20)}/b `,
+    '>>>\n',
+    '\n',
+    'closes #1, ',
+    'fixes a.a.',
+    '- [ ] ',
+    '> \t-',
   ]
   const known = new Set(['close'])
   for (const part of parts) {
     const text = part.repeat(Math.ceil(1_000_000 / part.length))
-    assert.ok(mentionedIn(withoutCode(text)).length <= 100)
-    assert.ok(referencesIn(withoutCode(text)).length <= 100)
+    const heard = withoutCode(text)
+    assert.ok(mentionedIn(heard).length <= 100)
+    assert.ok(referencesIn(heard).length <= 100)
     assert.equal(typeof parseCommands(text, known).text, 'string')
+    assert.ok(closingIn(text).length <= 1)
+    assert.ok(countTasks(text).count <= 1)
   }
   const runs = Array.from({ length: 1_400 }, (_, i) => '`'.repeat(i + 1)).join('x')
   assert.equal(withoutCode(runs).includes('`'), false)

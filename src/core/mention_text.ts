@@ -49,11 +49,18 @@ const MENTION = /(?<![\w/.@-])@([a-z0-9_][\w.-]{0,254}(?:\/[\w.-]{1,255}){0,20})
 export function mentionedIn(text: string): string[] {
   const names = new Set<string>()
   for (const [, name = ''] of text.matchAll(MENTION)) {
-    names.add(name.replace(/[.-]{1,255}$/, '').toLowerCase())
+    names.add(withoutEnd(name).toLowerCase())
     if (names.size === MOST) break
   }
   names.delete('all')
   return [...names]
+}
+
+/** The name without the dots and strokes that it ends in: they belong to the sentence. */
+function withoutEnd(name: string): string {
+  let end = name.length
+  while (name[end - 1] === '.' || name[end - 1] === '-') end -= 1
+  return name.slice(0, end)
 }
 
 export interface Reference {

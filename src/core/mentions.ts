@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Visibility } from '../db/schema.ts'
 import { statements, type Slots } from '../db/statement.ts'
 import type { Noteable } from './conversation.ts'
+import { lasts } from './expiry.ts'
 import { mentionedIn, referencesIn, withoutCode, type Reference } from './mention_text.ts'
 import type { Project } from './projects.ts'
 import { findReferred, tellReferred } from './references.ts'
@@ -46,7 +47,7 @@ const membersOf = (p: Slots<Called>, everything: boolean): RawBuilder<unknown> =
     from namespaces n, unnest(n.traversal_ids) line (id),
          lateral (select m.user_id from members m
                    where m.namespace_id = line.id and m.access_level >= ${sql.lit(ROLES.guest)}
-                     and (m.expires_at is null or m.expires_at > today())
+                     and ${lasts('m')}
                    order by m.user_id limit ${sql.lit(MOST)}) m
    where lower(n.full_path) = any(${p.names}::text[]) and n.kind = 'group' and ${seesGroup(p, everything)}
    order by 1 limit ${sql.lit(MOST)}`

@@ -33,6 +33,7 @@ export interface MergeRequestChange {
   readonly remove_labels?: readonly string[] | undefined
   readonly squash?: boolean | undefined
   readonly remove_source_branch?: boolean | undefined
+  readonly allow_collaboration?: boolean | undefined
   readonly discussion_locked?: boolean | undefined
 }
 
@@ -90,6 +91,7 @@ const plain = (row: MergeRequest): MergeRequestFields => ({
   milestone_id: row.milestone_id,
   squash: row.squash,
   remove_source_branch: row.remove_source_branch,
+  allow_collaboration: row.allow_collaboration,
   discussion_locked: row.discussion_locked,
   closed_at: row.closed_at?.toISOString() ?? null,
   closed_by_id: row.closed_by_id,
@@ -117,6 +119,7 @@ async function fieldsAfter(
     milestone_id,
     squash: to.squash ?? kept.squash,
     remove_source_branch: to.remove_source_branch ?? kept.remove_source_branch,
+    allow_collaboration: to.allow_collaboration ?? kept.allow_collaboration,
     discussion_locked: to.discussion_locked ?? kept.discussion_locked,
     closed_at: state === before.state ? kept.closed_at : state === 'closed' ? now.toISOString() : null,
     closed_by_id: state === before.state ? kept.closed_by_id : state === 'closed' ? actor.id : null,

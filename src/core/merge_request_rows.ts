@@ -153,3 +153,12 @@ const merged = statement(
 /** Says whether it was open until now. */
 export const noteMerged = async (db: Db, done: Omit<Intent, 'commit_sha'>): Promise<boolean> =>
   (await db.one(merged, done)) !== undefined
+
+const mergedBy = statement(
+  (p: Slots<{ project_id: number; sha: string }>) => sql<object>`
+    select from merge_requests
+     where project_id = ${p.project_id} and merge_commit_sha = ${p.sha} and state = 'merged' limit 1`,
+)
+/** Whether the commit is what merged a merge request of the project. */
+export const mergedOne = async (db: Db, projectId: number, sha: string): Promise<boolean> =>
+  (await db.one(mergedBy, { project_id: projectId, sha })) !== undefined

@@ -14,6 +14,7 @@ export interface MergeRequestFields {
   readonly milestone_id: number | null
   readonly squash: boolean
   readonly remove_source_branch: boolean
+  readonly allow_collaboration: boolean
   readonly discussion_locked: boolean
   readonly closed_at: string | null
   readonly closed_by_id: number | null
@@ -31,7 +32,7 @@ const update = statement(
     update merge_requests
        set title = ${p.title}, description = ${p.description}, state = ${p.state}, target_branch = ${p.target_branch},
            milestone_id = ${p.milestone_id}, squash = ${p.squash}, remove_source_branch = ${p.remove_source_branch},
-           discussion_locked = ${p.discussion_locked}, closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
+           allow_collaboration = ${p.allow_collaboration}, discussion_locked = ${p.discussion_locked}, closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
            updated_at = coalesce(${p.updated_at}::timestamptz, now())
      where id = ${p.id}`,
 )
@@ -54,13 +55,14 @@ export interface NewMergeRequest {
   readonly target_branch: string
   readonly squash: boolean
   readonly remove_source_branch: boolean
+  readonly allow_collaboration: boolean
 }
 const insert = statement(
   (p: Slots<NewMergeRequest>) => sql<MergeRequest>`
     insert into merge_requests (project_id, iid, author_id, title, description, source_project_id, source_branch,
-                                target_branch, squash, remove_source_branch)
+                                target_branch, squash, remove_source_branch, allow_collaboration)
     values (${p.project_id}, ${p.iid}, ${p.author_id}, ${p.title}, ${p.description}, ${p.source_project_id},
-            ${p.source_branch}, ${p.target_branch}, ${p.squash}, ${p.remove_source_branch})
+            ${p.source_branch}, ${p.target_branch}, ${p.squash}, ${p.remove_source_branch}, ${p.allow_collaboration})
     returning *`,
 )
 /** Violates `merge_requests_open_key` when another open one has the same branches. */

@@ -2,7 +2,7 @@ import { levelOf } from './project_settings.ts'
 import type { Project } from './projects.ts'
 import { ROLES } from './roles.ts'
 
-export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets'
+export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets' | 'builds'
 
 /** Whether the feature is switched on for the caller, who sees the project. */
 export function hasFeature(
@@ -14,3 +14,11 @@ export function hasFeature(
   const belongs = actor?.admin === true || project.role >= ROLES.guest
   return level === 'enabled' || (level === 'private' && belongs)
 }
+
+/** Whether the caller, who reads the project's code, sees what ran on it too: unless its jobs are for its team alone. */
+export const seesPipelines = (
+  actor: { readonly admin: boolean } | null,
+  project: Pick<Project, 'settings' | 'repository_access_level' | 'role'>,
+): boolean =>
+  hasFeature(actor, project, 'builds') &&
+  (project.settings['public_jobs'] !== false || actor?.admin === true || project.role >= ROLES.reporter)

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { lasts } from './expiry.ts'
 import type { Visibility } from '../db/schema.ts'
 import { heldOnProject, isBelow } from './areas.ts'
 import type { ProjectListShape, ProjectListValues, ProjectSet } from './project_list_shape.ts'
@@ -43,7 +44,7 @@ export function setOf(p: Placed, of: ProjectSet): Raw {
       return sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.of_id}))`
     case 'shared':
       return sql`p.id = any(array(select l.project_id from project_group_links l
-        where l.group_id = ${p.of_id} and (l.expires_at is null or l.expires_at > today())))`
+        where l.group_id = ${p.of_id} and ${lasts('l')}))`
   }
 }
 

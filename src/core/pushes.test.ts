@@ -5,6 +5,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import { openCode, post, tip, type Another, type Code } from '../../test/support/code.ts'
 import { gitText } from '../../test/support/git_fixtures.ts'
 import { rowOf, rowsOf } from '../../test/support/rows.ts'
+import { moveBranch } from './commit_writing.ts'
+import { repositoryPath } from './projects.ts'
 import { reconcileMarked, startReconciler } from './reconciler.ts'
 
 let code: Code
@@ -189,4 +191,29 @@ test('nobody slips in behind a first commit before its branch is protected', asy
   assert.equal(await ask(), 403)
   await end(true)
   assert.equal(await ask(), 201, 'nothing protects it here')
+})
+
+test('a commit under which the branch goes on moving is given up, in the published words', async () => {
+  const { directory, history, maintainer, project } = code
+  const { instance } = code.world.opened
+  const { root, source } = history.sha
+  gitText(directory, ['branch', 'restless', root])
+  const writing = {
+    ...instance,
+    project,
+    repository: instance.git.repository(repositoryPath(project.id)),
+    actor: maintainer,
+    now: new Date(),
+    stillMatches: async () => {},
+    header: () => undefined,
+  }
+  let times = 0
+  const work = async (): Promise<string> => {
+    gitText(directory, ['update-ref', 'refs/heads/restless', (times += 1) % 2 === 1 ? source : root])
+    return history.sha.docs
+  }
+  await assert.rejects(moveBranch(writing, 'restless', false, work), {
+    message: 'Could not update refs/heads/restless. Please refresh and try again.',
+  })
+  assert.deepEqual([times, tip(directory, 'restless')], [8, root])
 })

@@ -1,5 +1,6 @@
 import { parseDuration, showDuration } from './durations.ts'
 import { emojiName } from './emoji.ts'
+import { isLonger } from './lengths.ts'
 import {
   assign,
   label,
@@ -60,8 +61,8 @@ function removeEstimate(run: Run): Told {
 }
 const MOST_TIME = 2 ** 31 - 1
 function spend(run: Run, argument: string): Told {
-  const [text = '', day] = argument.split(/\s+(?=\d{4}-\d\d-\d\d$)/)
-  const seconds = parseDuration(text)
+  const [, day] = /\s(\d{4}-\d\d-\d\d)$/.exec(argument.slice(-11)) ?? []
+  const seconds = parseDuration(day === undefined ? argument : argument.slice(0, -11).trimEnd())
   const total = run.times.spent + (seconds ?? 0)
   if (seconds === undefined || seconds === 0 || total < 0 || total > MOST_TIME) return undefined
   run.times.spent = total
@@ -87,8 +88,7 @@ function hide(run: Run): Told {
   return `Made this ${thing(run)} confidential.`
 }
 function retitle(run: Run, argument: string): Told {
-  if (!run.may.change || argument === '' || Array.from(argument.slice(0, 1_000)).length > 255)
-    return undefined
+  if (!run.may.change || argument === '' || isLonger(argument, 255)) return undefined
   run.change.title = argument
   run.changes['title'] = argument
   return `Changed the title to "${argument}".`

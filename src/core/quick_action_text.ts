@@ -16,6 +16,8 @@ export interface Parsed {
 const LINE = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/s
 /** What stands between two of these is not obeyed. */
 const FENCE = /^(`{3,}|~{3,}|>>>)/
+/** What a fence begins with: a million empty lines are not asked for more. */
+const MARKS: ReadonlySet<string | undefined> = new Set(['`', '~', '>'])
 
 /** Each line is looked at once, so that a text of any kind costs what its length costs. */
 export function parseCommands(text: string, known: ReadonlySet<string>): Parsed {
@@ -23,11 +25,12 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
   const commands: Command[] = []
   let fence: string | undefined
   let onlyCommands = true
-  for (const line of text.split(/\r?\n/)) {
-    const mark = FENCE.exec(line)?.[1]
+  for (const ended of text.split('\n')) {
+    const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended
+    const mark = MARKS.has(line[0]) ? FENCE.exec(line)?.[1] : undefined
     if (mark !== undefined && (fence === undefined || line.trimEnd() === fence))
       fence = fence === undefined ? mark : undefined
-    const [, name, argument = ''] = (fence === undefined && LINE.exec(line)) || []
+    const [, name, argument = ''] = (fence === undefined && line[0] === '/' && LINE.exec(line)) || []
     if (name === undefined && line.trim() !== '') onlyCommands = false
     if (name !== undefined && known.has(name)) commands.push({ name, argument: argument.trim() })
     else kept.push(line)

@@ -14,6 +14,14 @@ export const ROLES = {
 } as const
 export type RoleName = keyof typeof ROLES
 
+/** What people call the levels. */
+export const ROLE_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(ROLES).map(([name, level]) => [
+    level as number,
+    name[0]?.toUpperCase() + name.slice(1).replace('_', ' '),
+  ]),
+)
+
 type Sql<T> = RawBuilder<T>
 
 /** Rows of (namespace_id, project_id, access_level): everything one user holds, after expiry. */

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { User } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import { lasts } from './expiry.ts'
 import { removeTree } from './group_tree.ts'
 import { removeProjectsBelow } from './project_removal.ts'
 import { ROLES } from './roles.ts'
@@ -13,11 +14,11 @@ const groupsOwnedAlone = statement(
   (p: Slots<{ id: number }>) => sql<{ id: number }>`
     select m.namespace_id as id from members m
      where m.user_id = ${p.id} and m.namespace_id is not null and m.access_level = ${sql.lit(ROLES.owner)}
-       and (m.expires_at is null or m.expires_at > today())
+       and ${lasts('m')}
        and not exists (
          select from members o join users u on u.id = o.user_id and u.user_type = 'human' and u.state = 'active'
           where o.namespace_id = m.namespace_id and o.user_id <> m.user_id
-            and o.access_level = ${sql.lit(ROLES.owner)} and (o.expires_at is null or o.expires_at > today()))`,
+            and o.access_level = ${sql.lit(ROLES.owner)} and ${lasts('o')})`,
 )
 
 /** Whether some group would be left without an owner. */

@@ -62,6 +62,7 @@ export interface MergeRequestTable extends Times {
   milestone_id: number | null
   squash: Generated<boolean>
   remove_source_branch: Generated<boolean>
+  allow_collaboration: Generated<boolean>
   discussion_locked: Generated<boolean>
   time_estimate: Generated<number>
   total_time_spent: Generated<number>

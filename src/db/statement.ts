@@ -104,7 +104,7 @@ function compile<Values extends object, Row>(
 }
 
 /** Totals stop here, as published: past it a list says neither how many records nor how many pages there are. */
-const COUNTED = 10_000
+export const COUNTED = 10_000
 
 /** What a page statement yields: `total_count` on every row, and one row of nulls where the page is empty. */
 export type Paged<Row> = Row & { readonly total_count: number; readonly position: number | null }

@@ -101,5 +101,9 @@ suite('forms that are refused', () => {
       refusal(() => nest([...pairs, ['b', '2']])),
       [400, { error: text }],
     )
+    assert.deepEqual(
+      refusal(() => parseForm('&'.repeat(7_000_000))),
+      [400, { error: text }],
+    )
   })
 })

@@ -26,7 +26,9 @@ export const emptyTree = (): Tree => Object.create(null) as Tree
  */
 export function parseForm(text: string, undecodable: () => Problem = badUrl): Tree {
   if (text === '') return emptyTree()
-  const parts = text.split('&')
+  // What is too much is not taken apart: a body may be nothing but signs that part it.
+  const parts = text.split('&', NAMES + 1)
+  if (parts.length > NAMES) throw bodyTooComplex(`${NAMES} parameters`)
   return nest(
     parts
       .filter((part) => part !== '')
@@ -61,7 +63,7 @@ export function nest(pairs: readonly (readonly string[])[]): Tree {
 function split(name: string): string[] {
   const open = name.indexOf('[')
   if (open <= 0 || !name.endsWith(']')) return [name]
-  return [name.slice(0, open), ...name.slice(open + 1, -1).split('][')]
+  return [name.slice(0, open), ...name.slice(open + 1, -1).split('][', DEPTH + 1)]
 }
 
 function put(root: Tree, path: readonly string[], value: string): void {

@@ -27,7 +27,7 @@ const KEPT = 32 * MB
 export function largeBody(
   limit: number,
   { config }: Pick<Instance, 'config'>,
-  knock: (request: FastifyRequest) => Promise<void>,
+  knock: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): {
   bodyLimit: number
   preParsing: (request: FastifyRequest, reply: FastifyReply, payload: Readable) => Promise<Readable>
@@ -47,7 +47,7 @@ export function largeBody(
       try {
         if (Number.isFinite(declared) && declared > limit) throw bodyTooLarge()
         if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
-        await knock(request)
+        await knock(request, reply)
         admit(reply, declared)
         return await takeApart(request, reply, payload, config.dataDir)
       } catch (error) {

@@ -1,6 +1,7 @@
 import { Type as t, type TObject, type TSchema } from 'typebox'
 import type { AnyGate } from './gate.ts'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
+import { hasMoved } from './moved.ts'
 import { sayOnce } from './openapi_components.ts'
 import { pageParams } from './pages.ts'
 import {
@@ -74,7 +75,7 @@ const TokenError: Json = {
 }
 
 /** By area, path and method, so that a change shows where it is and nowhere else. */
-const inOrder = (operations: readonly NamedOperation[]): NamedOperation[] =>
+export const inOrder = (operations: readonly NamedOperation[]): NamedOperation[] =>
   operations.toSorted(
     (a, b) => compare(a.area, b.area) || compare(a.path, b.path) || compare(a.method, b.method),
   )
@@ -91,7 +92,7 @@ function describe(op: NamedOperation): Json {
     description: `Passes: ${gates.map((gate) => gate.says).join('; ')}.`,
     parameters: [...pathParameters(op), ...query],
     ...(body && { requestBody: body }),
-    responses: { ...successes(op), ...refusals(op) },
+    responses: { ...successes(op), ...ledOn(op), ...refusals(op) },
     'x-permission': gates.filter((gate) => gate.kind === 'allows').map((gate) => gate.says),
     'x-tier': gates.find((gate) => gate.tier !== undefined)?.tier ?? 'free',
     'x-provenance': op.published ? 'published' : 'specified',
@@ -186,6 +187,14 @@ function successes(op: NamedOperation): Json {
   return { [usual]: answer(usual === 204 ? null : op.returns), ...Object.fromEntries(rest) }
 }
 
+const mayMove = (op: NamedOperation): boolean => gatesOf(op).some(({ along }) => along === 'project')
+
+/** What stood at the address has another one now. */
+const ledOn = (op: NamedOperation): Json =>
+  op.method === 'GET' && mayMove(op)
+    ? { 301: { description: 'The project has moved', headers: { Location: { schema: { type: 'string' } } } } }
+    : {}
+
 const mediaTypeOf = (schema: TSchema): string =>
   'format' in schema && schema.format === 'binary' ? 'application/octet-stream' : 'application/json'
 
@@ -197,6 +206,7 @@ function refusals(op: NamedOperation): Json {
     insufficientScope(['api', 'read_api']),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
     ...(op.refuses ?? []).map((refusal) => refusal()),
+    ...(op.method !== 'GET' && mayMove(op) ? [hasMoved()] : []),
     internalError(),
     unavailable(),
   ]
@@ -222,23 +232,3 @@ function refusal(problems: readonly Problem[]): Json {
 
 const shapeOf = ({ body }: Problem): Json =>
   'message' in body ? MESSAGE : 'error_description' in body ? TOKEN_ERROR : ERROR
-
-/** Who may call what: one row an operation, for people. */
-export function accessTable(operations: readonly NamedOperation[]): string {
-  const rows = inOrder(operations).map(
-    (op) =>
-      `| ${op.method} | \`${op.path}\` | ${gatesOf(op)
-        .map((gate) => `${gate.says} (${gate.refuses().status})`)
-        .join(', ')} |`,
-  )
-  return [
-    '# Who may call what',
-    '',
-    'Gates in the order they are passed, each with the status of its refusal.',
-    '',
-    '| Method | Path | Passes |',
-    '| --- | --- | --- |',
-    ...rows,
-    '',
-  ].join('\n')
-}

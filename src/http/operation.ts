@@ -103,6 +103,9 @@ type Result<R extends TSchema> =
   R extends PageSchema<infer Item> ? Listed<Static<Item>> | Keyset<Static<Item>> : Static<R> | Answer
 type Paging<R extends TSchema> = R extends PageSchema<TSchema> ? { readonly page: PageRequest } : object
 
+/** Bytes of a body that holds a text of a million signs, each of them written as `\u00e9` if its sender likes. */
+export const LONG_TEXT = 7 * 1024 * 1024
+
 /** One endpoint. The fields are written in the order they run. */
 export interface Operation<
   P extends string,

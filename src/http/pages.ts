@@ -85,8 +85,16 @@ export function pageHeaders(
   }
 }
 
-// What a link must not carry on: where it points is its own, and a token stays with its sender.
-const DROPPED = new Set(['page', 'per_page', 'cursor', 'private_token', 'access_token', 'job_token', 'sudo'])
+// What a link must not carry on: a token stays with its sender, and where a page points is its own.
+const WHO_ASKS = ['private_token', 'access_token', 'job_token', 'sudo']
+const DROPPED = new Set(['page', 'per_page', 'cursor', ...WHO_ASKS])
+
+/** A query without what says who is asking. */
+export function openQuery(text: string): string {
+  const rest = new URLSearchParams(text)
+  for (const name of WHO_ASKS) rest.delete(name)
+  return rest.toString()
+}
 
 function otherParams(text: string): Record<string, string | string[]> {
   const rest: Record<string, string | string[]> = Object.create(null)

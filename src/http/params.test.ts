@@ -182,6 +182,11 @@ table('a list of numbers, also with commas', listOf(t.Integer()), [
   [{ 1: 2 }, INVALID],
   [1, [1]],
 ])
+test('a list with commas has as many elements as one in JSON', () => {
+  const list = listOf(t.String())
+  assert.equal((one(list, 'a,'.repeat(99_999) + 'a') as string[]).length, 100_000)
+  assert.equal(one(list, 'a,'.repeat(100_000) + 'a'), INVALID)
+})
 table('a list of texts', t.Array(t.String()), [
   [
     ['a', 'b,c'],

@@ -219,6 +219,9 @@ const boolean: Read = (value, name, faults) => {
   )
 }
 
+/** As many elements as an array of a JSON body may have. */
+const MOST_PARTS = 100_000
+
 function array({ items = {}, commas = false, json = false, minItems = 0 }: ParamSchema): Read {
   const read = reader(items)
   const nested = [items.type].flat().includes('object')
@@ -227,7 +230,9 @@ function array({ items = {}, commas = false, json = false, minItems = 0 }: Param
     if (typeof value === 'number' && commas) return [value]
     if (typeof value !== 'string') return value
     if (json) return jsonIn(value)
-    return commas ? value.split(',').filter((one) => one.trim() !== '') : value
+    if (!commas) return value
+    const parts = value.split(',', MOST_PARTS + 1)
+    return parts.length > MOST_PARTS ? value : parts.filter((one) => one.trim() !== '')
   }
   return (value, name, faults) => {
     const list = listOf(value)

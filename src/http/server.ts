@@ -13,6 +13,7 @@ import { isBusy } from '../db/errors.ts'
 import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './gate.ts'
+import { Moved, sendMoved } from './moved.ts'
 import { problemDetails } from './problem_details.ts'
 import {
   Problem,
@@ -94,8 +95,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addHeaders(app)
   addDeadline(app, options.requestTimeout ?? 60_000)
   addLog(app, options.onAnswer)
-  app.setErrorHandler(async (error: FastifyError, request, reply) =>
-    refuse(request, reply, problemOf(error, request, options.isAway)),
+  app.setErrorHandler(async (error: FastifyError | Moved, request, reply) =>
+    error instanceof Moved
+      ? sendMoved(request, reply, error)
+      : refuse(request, reply, problemOf(error, request, options.isAway)),
   )
   app.setNotFoundHandler(async (request, reply) =>
     refuse(request, reply, nothingThere(request, options.allowed)),

@@ -13,6 +13,8 @@ export interface PushContext {
   readonly rules: (branch: string) => PushRule | undefined
   /** The repository has no branch yet, and this holds for every one. */
   readonly whileEmpty: { readonly rule: PushRule | undefined } | undefined
+  /** The only branches that may be pushed; undefined where the rules decide alone. */
+  readonly only: ReadonlySet<string> | undefined
   /** Where the members of the project are listed. */
   readonly membersUrl: string
 }
@@ -32,6 +34,12 @@ const HASH_START = /^[0-9a-f]{40}/i
 /** Judges one command by the published rules, in the published words. */
 export function judge(command: PushCommand, context: PushContext): Judged {
   const { ref } = command
+  const { only } = context
+  if (
+    only !== undefined &&
+    !(ref.startsWith(HEADS) && only.has(ref.slice(HEADS.length)) && command.to !== undefined)
+  )
+    return { refusal: 'You are not allowed to push code to this project.' }
   if (ref.startsWith(HEADS)) return judgeBranch(ref.slice(HEADS.length), command, context)
   if (ref.startsWith(TAGS)) return judgeTag(ref.slice(TAGS.length), command, context)
   return { refusal: 'deny updating a hidden ref' }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { movingRefs } from '../core/pushes.ts'
 import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
 import type { GitEntry } from '../access/git_access.ts'
+import { branchesOpenTo } from '../core/collaboration.ts'
 import { isGitError } from '../git/errors.ts'
 import type { PktReader } from '../git/wire/pkt_lines.ts'
 import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
@@ -54,12 +55,14 @@ type Judgement = ReadonlyMap<PushCommand, Judged>
 
 /** What the rules say of each command as they stand, and of a repository that may be empty. */
 async function judgeAll({ instance, entry, request }: Push, isEmpty: boolean): Promise<Judgement> {
+  const { actor, project } = entry
   const context: PushContext = {
-    actor: entry.actor,
-    project: entry.project,
-    rules: await pushRules(instance.db, entry.project),
+    actor,
+    project,
+    rules: await pushRules(instance.db, project),
+    only: entry.only && (await branchesOpenTo(instance.db, project, actor.id)),
     whileEmpty: isEmpty ? { rule: ruleWhileEmpty(instance.settings) } : undefined,
-    membersUrl: `${instance.config.url}/${entry.project.full_path}/-/project_members`,
+    membersUrl: `${instance.config.url}/${project.full_path}/-/project_members`,
   }
   return new Map(request.commands.map((command) => [command, judge(command, context)]))
 }

@@ -129,6 +129,20 @@ suite('addresses', () => {
     }
   })
 
+  test('a slash at the end changes nothing, and an encoded dot is a dot', async () => {
+    const inner = await world().make.group({ parent: group, visibility: 'public', path: 'v1.2' })
+    const encoded = encodeURIComponent(inner.full_path)
+    const shown = await get(`/groups/${encoded}`)
+    assert.equal(shown.status, 200)
+    for (const path of [
+      `/groups/${encoded}/`,
+      `/groups/${encoded.replaceAll('.', '%2E')}`,
+      `/groups/${inner.id}/`,
+    ])
+      assert.equal((await get(path)).text, shown.text, path)
+    assert.equal((await get('/groups/?per_page=1')).headers['x-per-page'], '1')
+  })
+
   // Loose number parsers read all of these as the first project.
   test('GEN-18: only digits are an id', async () => {
     const first = await world().make.project({ group: group, visibility: 'public', repository: 'empty' })
@@ -157,5 +171,71 @@ suite('addresses', () => {
   test('GEN-18: an id longer than any path is refused', async () => {
     const answer = await get(`/groups/${'1'.repeat(5_000)}`)
     assert.deepEqual([answer.status, answer.body], [400, badAddress])
+  })
+})
+
+suite('addresses of projects that moved', () => {
+  const commits = (ref: number | string, query = ''): string =>
+    `/projects/${encodeURIComponent(ref)}/repository/commits${query}`
+  const ABSENT = [404, '{"message":"404 Project Not Found"}']
+  const found = async (path: string, as?: Someone): Promise<unknown[]> => {
+    const { status, text } = await world().get(path, as)
+    return [status, text]
+  }
+  const change = (path: string, body: object): Promise<Answered> =>
+    world().call('PUT', path, { as: admin, body })
+
+  test('whoever reads is led on by the id, and whoever writes is refused', async () => {
+    const { id, full_path } = await world().make.project({ group, visibility: 'public', repository: 'empty' })
+    assert.equal((await change(`/projects/${id}`, { path: 'renamed' })).status, 200)
+    const query = `?private_token=${admin.token}&path=a%2Fb&per_page=5`
+    const to = `https://guild.example/api/v4/projects/${id}/repository/commits?path=a%2Fb&per_page=5`
+    for (const old of [full_path, full_path.toUpperCase()]) {
+      const led = await world().get(commits(old, query))
+      assert.deepEqual(
+        [led.status, led.text, led.headers.location, led.headers['content-type']],
+        [301, `This resource has been moved permanently to ${to}.`, to, 'text/plain'],
+      )
+    }
+    const head = await world().call('HEAD', `/projects/${encodeURIComponent(full_path)}`)
+    assert.deepEqual(
+      [head.status, head.headers.location, head.text],
+      [301, `https://guild.example/api/v4/projects/${id}`, ''],
+    )
+    for (const [method, path] of [
+      ['POST', commits(full_path)],
+      ['DELETE', `/projects/${encodeURIComponent(full_path)}`],
+    ] as const) {
+      const answer = await world().call(method, path, { as: admin, body: {} })
+      const message = 'Non GET methods are not allowed for moved projects'
+      assert.deepEqual([answer.status, answer.body], [405, { message }])
+    }
+    assert.equal((await get(commits(id))).status, 200)
+  })
+  test('where another project stands now, that one is meant; and back home is no way round', async () => {
+    const { make } = world()
+    const first = await make.project({ group, visibility: 'public', repository: 'empty', path: 'berth' })
+    await change(`/projects/${first.id}`, { path: 'berth-2' })
+    const second = await make.project({ group, visibility: 'public', name: 'Second', path: 'berth' })
+    const shown = await get(`/projects/${encodeURIComponent(first.full_path)}`)
+    assert.deepEqual([shown.status, (shown.body as { id: number }).id], [200, second.id])
+    await world().call('DELETE', `/projects/${second.id}`, { as: admin })
+    assert.deepEqual(await found(commits(first.full_path)), ABSENT)
+    await change(`/projects/${first.id}`, { path: 'berth' })
+    assert.equal((await get(commits(first.full_path))).status, 200)
+    assert.equal((await get(commits(`${group.full_path}/berth-2`))).status, 301)
+  })
+  test('a group that is renamed leads on to its projects, and nobody hears of one that is hidden', async () => {
+    const { make } = world()
+    const home = await make.group({ visibility: 'public' })
+    const open = await make.project({ group: home, visibility: 'public', repository: 'empty' })
+    const hidden = await make.project({ group: home, repository: 'empty' })
+    const member = await make.memberOf('reporter', { project: hidden })
+    await change(`/groups/${home.id}`, { path: `${home.path}-now` })
+    assert.equal((await get(commits(open.full_path))).status, 301)
+    assert.equal((await get(commits(hidden.full_path), member)).status, 301)
+    for (const as of [undefined, await make.user()])
+      assert.deepEqual(await found(commits(hidden.full_path), as), ABSENT)
+    assert.deepEqual(await found(`/groups/${home.path}`), [404, '{"message":"404 Group Not Found"}'])
   })
 })

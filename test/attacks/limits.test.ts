@@ -141,6 +141,36 @@ suite('request rates', () => {
     assert.equal((await list(await world().make.user())).status, 200)
   })
 
+  // A large body is refused before it is read, in a place of its own: there guesses were free.
+  test('GEN-38: who is refused before a large body is read counts too', async () => {
+    const payload = Buffer.alloc(1024 * 1024 + 1, ' ')
+    const send = async (token: string, remoteAddress: string): Promise<Answered> => {
+      const headers = { 'private-token': token, 'content-type': 'application/json' }
+      const url = '/api/v4/projects/987654321/repository/commits'
+      const answer = await world().app.inject({ method: 'POST', url, remoteAddress, headers, payload })
+      return { status: answer.statusCode, text: answer.body, body: answer.json(), headers: answer.headers }
+    }
+    await allow('unauthenticated', 5)
+    let i = 0
+    const guess = (): Promise<Answered> => send(`glpat-${++i}`, '192.0.2.4')
+    assert.deepEqual(await times(6, guess), [401, 401, 401, 401, 401, 429])
+    await allow('authenticated', 2)
+    const user = await world().make.user()
+    assert.deepEqual(await times(3, () => send(user.token, '192.0.2.5')), [404, 404, 429])
+  })
+
+  // Beside the interface there are two more doors that tell whether a secret is one.
+  test('GEN-38: a guess at the metrics and at an invitation counts', async () => {
+    await allow('unauthenticated', 6)
+    const knock = async (url: string, token: string): Promise<number> =>
+      (await world().app.inject({ url, remoteAddress: '192.0.2.6', headers: { 'private-token': token } }))
+        .statusCode
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++)
+      statuses.push(await knock('/-/metrics', `glpat-${i}`), await knock(`/-/invites?token=${i}`, ''))
+    assert.deepEqual(statuses, [401, 404, 401, 404, 401, 404, 429, 429])
+  })
+
   // Refusals are counted too: reading 403 and 404 is how a map is drawn.
   test('GEN-38: requests that are refused count', async () => {
     await allow('authenticated', 8)

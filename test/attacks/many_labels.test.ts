@@ -20,7 +20,12 @@ test('nobody makes labels by the thousand with one text', async () => {
   const many = Array.from({ length: 101 }, (_, i) => `l${i}`)
   for (const path of paths)
     for (const name of ['labels', 'add_labels'])
-      for (const titles of [many.join(','), many, [many.slice(0, 60).join(','), many.slice(60).join(',')]]) {
+      for (const titles of [
+        many.join(','),
+        many,
+        [many.slice(0, 60).join(','), many.slice(60).join(',')],
+        'abc,'.repeat(40_000),
+      ]) {
         const { status, body } = await call('PUT', path, { as: owner, body: { [name]: titles } })
         assert.deepEqual([status, body], [400, { error: `${name} is invalid` }], path)
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
-import { makeLabel, sharedWorld } from '../support/stand.ts'
+import { contents, makeLabel, sharedWorld } from '../support/stand.ts'
 import { listen, request, speak } from '../support/wire.ts'
 import type { CallOptions } from '../support/world.ts'
 
@@ -222,5 +222,18 @@ suite('answers to what went wrong inside', () => {
       detail: '500 Internal Server Error',
       instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
     })
+  })
+  test('two writers in each other’s way: the one that the database ends hears 409, and wrote nothing', async () => {
+    await world().make.sql(`
+      create function stand_in_the_way() returns trigger language plpgsql as
+        $$ begin raise exception 'in the way' using errcode = 'deadlock_detected'; end $$;
+      create trigger stand before insert on labels for each row execute function stand_in_the_way()`)
+    const before = await contents(world())
+    const body = { name: 'late', color: 'red' }
+    const answer = await world().call('POST', `/groups/${group.id}/labels`, { as: owner, body })
+    const after = await contents(world())
+    await world().make.sql('drop trigger stand on labels; drop function stand_in_the_way')
+    assert.deepEqual([answer.status, answer.text], [409, '{"message":"409 Conflict: Resource lock"}'])
+    assert.equal(after, before)
   })
 })

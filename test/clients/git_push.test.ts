@@ -383,6 +383,30 @@ test('who may not push is told so before anything is sent', async () => {
   assert.match(nobody.told, /could not read Username/)
 })
 
+test('who may merge what a fork offers pushes into that branch, where it was allowed, and nowhere else', async () => {
+  const { make } = world
+  const home = await make.project({ visibility: 'public', repository: source })
+  const fork = await make.project({ visibility: 'public', repository: source })
+  await make.sql(`
+    update projects set forked_from_project_id = ${home.id} where id = ${fork.id};
+    insert into merge_requests (iid, project_id, source_project_id, title, source_branch, target_branch, allow_collaboration)
+    values (1, ${home.id}, ${fork.id}, 'Together', 'topic', 'main', true)`)
+  const one = await clone('reporter', { project: fork })
+  await make.member(one.as, 'maintainer', { project: home })
+  const sha = await one.commit('new')
+  const NO = '(You are not allowed to push code to this project.)'
+  const refused = await one.push('origin', 'HEAD:other', 'HEAD:refs/tags/v9')
+  assert.deepEqual(verdicts(refused), [
+    `!\tHEAD:refs/heads/other\t[remote rejected] ${NO}`,
+    `!\tHEAD:refs/tags/v9\t[remote rejected] ${NO}`,
+  ])
+  assert.equal((await one.push('origin', 'HEAD:topic')).code, 0)
+  assert.equal(tip(one.remote, 'refs/heads/topic'), sha)
+  assert.deepEqual(verdicts(await one.push('origin', ':topic')), [
+    `!\t:refs/heads/topic\t[remote rejected] ${NO}`,
+  ])
+})
+
 test('a push by alias goes where the alias points', async () => {
   const one = await clone('developer')
   await world.make.sql(`insert into project_aliases (project_id, name) values (${one.project.id}, 'nick')`)

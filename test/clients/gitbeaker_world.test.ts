@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Gitlab } from '@gitbeaker/rest'
 import { errorOf } from '../support/harbour.ts'
-import { openPlace, type Place } from '../support/program.ts'
+import { openReadyPlace, type Place } from '../support/program.ts'
 
 let place: Place
 let api: InstanceType<typeof Gitlab>
 before(async () => {
-  place = await openPlace()
+  place = await openReadyPlace()
   const server = await place.serve()
   api = new Gitlab({ host: server.url, token: String(server.told['root_token']) })
 })

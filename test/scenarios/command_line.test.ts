@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { openPlace, type Ended, type Place, type Running } from '../support/program.ts'
+import { openPlace, openReadyPlace, type Ended, type Place, type Running } from '../support/program.ts'
 
 const migrations = readdirSync(new URL('../../src/db/migrations/', import.meta.url))
 const newest = Math.max(...migrations.map((name) => Number(name.slice(0, 4))))
@@ -21,7 +21,7 @@ suite('beside a running server', () => {
   let server: Running
   const run = (line: string): Promise<Ended> => place.run(words(line))
   before(async () => {
-    place = await openPlace()
+    place = await openReadyPlace()
     server = await place.serve()
   })
   after(() => place.clear())

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { gitLines, gitText } from '../support/git_fixtures.ts'
 import { assertKept, commitFile, makeRepo, type Acknowledged } from '../support/committers.ts'
-import { openPlace, type Place, type Running } from '../support/program.ts'
+import { openReadyPlace, type Place, type Running } from '../support/program.ts'
 
 const TOKEN = 'a-token-of-sixteen-clients'
 const CLIENTS = 16
@@ -13,7 +13,7 @@ const SPAN = 4_000
 let place: Place
 let server: Running
 before(async () => {
-  place = await openPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
+  place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
   server = await place.serve()
   await place.json(['group', 'create', '--path', 'harbour', '--visibility', 'public'])
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { openPlace, type Place, type Running } from '../support/program.ts'
+import { openPlace, openReadyPlace, type Place, type Running } from '../support/program.ts'
 
 suite('a wrong variable', { concurrency: 2 }, () => {
   let place: Place
@@ -82,7 +82,7 @@ async function statuses(server: Running, calls: readonly (readonly [string, stri
 }
 
 test('GUILDHALL_CONTRACT=specified serves no operation whose path the specification does not show', async (t) => {
-  const place = await openPlace({ LOG_LEVEL: 'error' })
+  const place = await openReadyPlace({ LOG_LEVEL: 'error' })
   t.after(() => place.clear())
   const published = [
     ['GET', '/namespaces/root/exists'],
@@ -122,7 +122,7 @@ test('GUILDHALL_CONTRACT=specified serves no operation whose path the specificat
 })
 
 test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and tells of seats', async (t) => {
-  const place = await openPlace({ GUILDHALL_OFFERING: 'hosted', LOG_LEVEL: 'error' })
+  const place = await openReadyPlace({ GUILDHALL_OFFERING: 'hosted', LOG_LEVEL: 'error' })
   t.after(() => place.clear())
   const server = await place.serve()
   const own = [
@@ -139,7 +139,7 @@ test('GUILDHALL_OFFERING=hosted has no operation of a self-managed instance, and
 })
 
 test('GUILDHALL_TIER=free refuses what a licence brings', async (t) => {
-  const place = await openPlace({ GUILDHALL_TIER: 'free', LOG_LEVEL: 'error' })
+  const place = await openReadyPlace({ GUILDHALL_TIER: 'free', LOG_LEVEL: 'error' })
   t.after(() => place.clear())
   const server = await place.serve()
   const calls = [
@@ -151,7 +151,7 @@ test('GUILDHALL_TIER=free refuses what a licence brings', async (t) => {
 
 test('GUILDHALL_URL is what every address that it sends begins with', async (t) => {
   const url = 'https://git.example.com/guild'
-  const place = await openPlace({ GUILDHALL_URL: `${url}/`, LOG_LEVEL: 'error' })
+  const place = await openReadyPlace({ GUILDHALL_URL: `${url}/`, LOG_LEVEL: 'error' })
   t.after(() => place.clear())
   const started = place.start(['serve', '--json'])
   while (!started.stdout().includes('\n')) await new Promise((resolve) => setTimeout(resolve, 10))

@@ -17,7 +17,7 @@ import {
   databaseProcesses,
   killGroup,
   killOne,
-  openPlace,
+  openReadyPlace,
   until,
   type Place,
   type Running,
@@ -29,7 +29,7 @@ const TOKEN = 'a-token-that-outlives-every-crash'
 
 let place: Place
 before(async () => {
-  place = await openPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
+  place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
 })
 after(() => place.clear())
 

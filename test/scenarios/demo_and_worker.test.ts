@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gitLines, scratch, writeHistory } from '../support/git_fixtures.ts'
-import { openPlace, until, type Place, type Running } from '../support/program.ts'
+import { openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
 const bodyOf = async <Body>(answer: Response): Promise<Body> => JSON.parse(await answer.text()) as Body
 
@@ -19,7 +19,7 @@ suite('the demo', () => {
   let server: Running
   let source: string
   before(async () => {
-    place = await openPlace({ LOG_LEVEL: 'warn' })
+    place = await openReadyPlace({ LOG_LEVEL: 'warn' })
     source = join(scratch(), 'source.git')
     writeHistory(source, 60, 5)
   })
@@ -80,7 +80,7 @@ suite('the demo', () => {
 })
 
 test('a worker beside a server does its jobs, outlives its restart and stops in order', async (t) => {
-  const place = await openPlace()
+  const place = await openReadyPlace()
   t.after(() => place.clear())
   let server = await place.serve({}, ['--no-worker'])
   await place.json(['group', 'create', '--path', 'harbour'])

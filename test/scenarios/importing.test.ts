@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gitText, initRepository, scratch, writeHistory } from '../support/git_fixtures.ts'
-import { killGroup, openPlace, type Place } from '../support/program.ts'
+import { killGroup, openReadyPlace, type Place } from '../support/program.ts'
 
 /** Every repository on disk, finished or not, by its name. */
 function repositories(place: Place): string[] {
@@ -21,7 +21,7 @@ for (const beside of [false, true])
     let source: string
     let elsewhere: string
     before(async () => {
-      place = await openPlace({ LOG_LEVEL: 'warn' })
+      place = await openReadyPlace({ LOG_LEVEL: 'warn' })
       elsewhere = scratch()
       source = join(elsewhere, 'source.git')
       writeHistory(source, 80, 3)

@@ -1,7 +1,7 @@
 /* People who are not members yet, as an administrator deals with them at the command line. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { openPlace, type Place, type Running } from '../support/program.ts'
+import { openReadyPlace, type Place, type Running } from '../support/program.ts'
 
 const TOKEN = 'glpat-the-first-and-only-token'
 
@@ -15,7 +15,7 @@ suite('beside a running server without a mail server', () => {
     return answer.json()
   }
   before(async () => {
-    place = await openPlace({ GUILDHALL_ROOT_TOKEN: TOKEN })
+    place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: TOKEN })
     server = await place.serve()
     await place.json(words('group create --path harbour'))
   })

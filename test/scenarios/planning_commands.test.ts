@@ -1,7 +1,7 @@
 /* Iterations, cadences and epics by the real program's commands, beside a running server. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { openPlace, type Place, type Running } from '../support/program.ts'
+import { openReadyPlace, type Place, type Running } from '../support/program.ts'
 
 const words = (line: string): string[] => line.split(' ')
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -10,7 +10,7 @@ suite('planning by commands', () => {
   let place: Place
   let server: Running
   before(async () => {
-    place = await openPlace()
+    place = await openReadyPlace()
     server = await place.serve()
     await place.json(words('group create --path harbour --visibility public'))
     await place.json(words('project create --path harbour/app --visibility public'))

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gitClientOf, type GitClient } from '../support/git_client.ts'
 import { gitLines, gitText, scratch, writeHistory } from '../support/git_fixtures.ts'
-import { killGroup, openPlace, until, type Place, type Running } from '../support/program.ts'
+import { killGroup, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
 const KILLS = Number(process.env['PUSH_KILLS'] ?? 3)
 const PUSHERS = 3
@@ -13,7 +13,7 @@ const TOKEN = 'a-token-that-outlives-every-crash'
 
 let place: Place
 before(async () => {
-  place = await openPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
+  place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: TOKEN, LOG_LEVEL: 'warn' })
 })
 after(() => place.clear())
 

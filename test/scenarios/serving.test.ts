@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type ClientRequest } from 'node:http'
 import { after, before, suite, test } from 'node:test'
-import { databaseProcesses, openPlace, until, type Place, type Running } from '../support/program.ts'
+import { databaseProcesses, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
 const bodyOf = async (answer: Response): Promise<unknown> => JSON.parse(await answer.text())
 
@@ -12,7 +12,7 @@ suite('a server that runs', () => {
   let place: Place
   let server: Running
   before(async () => {
-    place = await openPlace({ GUILDHALL_ROOT_TOKEN: token })
+    place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: token })
     server = await place.serve()
   })
   after(() => place.clear())
@@ -134,7 +134,7 @@ suite('a server that runs', () => {
 test('an error that nobody caught is logged and ends the program, and its database with it', async (t) => {
   const fault =
     "process.argv[2] === 'serve' && process.once('SIGUSR2', () => Promise.reject(new Error('unforeseen')))"
-  const place = await openPlace({
+  const place = await openReadyPlace({
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(fault)}`,
   })
   t.after(() => place.clear())
@@ -149,7 +149,7 @@ test('an error that nobody caught is logged and ends the program, and its databa
 })
 
 test('a second signal ends the program at once', async (t) => {
-  const place = await openPlace()
+  const place = await openReadyPlace()
   t.after(() => place.clear())
   const server = await place.serve()
   const half = request(`${server.api}/groups/x/labels`, {

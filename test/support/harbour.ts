@@ -7,7 +7,7 @@ import { openInstance } from '../../src/open.ts'
 import { readConfig } from '../../src/config.ts'
 import { scratch, writeHistory } from './git_fixtures.ts'
 import { createMakers, type Makers } from './makers.ts'
-import { openPlace, type Place, type Running } from './program.ts'
+import { openReadyPlace, type Place, type Running } from './program.ts'
 
 export const GROUPS = 45
 const COMMITS = 130
@@ -41,7 +41,7 @@ async function furnish<Made>(place: Place, work: (make: Makers) => Promise<Made>
 
 /** The groups `harbour` and `harbour-01` and on, each ninth of them private, and one imported project. */
 export async function openHarbour(): Promise<Harbour> {
-  const place = await openPlace()
+  const place = await openReadyPlace()
   const server = await place.serve()
   const source = join(scratch(), 'source.git')
   writeHistory(source, COMMITS, 7)

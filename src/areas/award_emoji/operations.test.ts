@@ -108,7 +108,7 @@ test('people react to issues, merge requests, snippets, epics and to notes on th
 })
 
 test('nobody reacts twice with one emoji, with none, or without a name', async () => {
-  const { path } = await makeIssue(world(), project)
+  const { path } = await makeIssue(world(), project, { author_id: author?.id })
   await reacted(path, 'thumbsup')
   const before = await contents(world())
   const rows: [object, number, unknown][] = [
@@ -189,8 +189,20 @@ test('a reaction settles what waits for its user, and makes what it is on young'
   await reacted(about.path, 'tada')
   assert.deepEqual(await waiting(), [other?.id])
   assert.ok((await year()) > 2020)
+  await world().make.sql(`update notes set updated_at = '2020-01-01' where id = ${note}`)
   await reacted(`${about.path}/notes/${note}`, 'tada', other)
   assert.deepEqual(await waiting(), [], 'on a comment too')
+  const { updated_at } = (await world().get(`${about.path}/notes/${note}`, other)).body as Reaction
+  assert.ok(updated_at > '2021', 'the comment is what it is on')
+  const mr = await makeMergeRequest(world(), project)
+  await world().make.sql(`
+    insert into todos (user_id, project_id, noteable_id, action_name)
+    values (${author?.id}, ${project.id}, ${mr.id}, 'assigned')`)
+  await reacted(mr.path, 'tada')
+  const left = await rowsOf(world(), `select from todos where noteable_id = $1 and state = 'pending'`, [
+    mr.id,
+  ])
+  assert.deepEqual(left, [])
 })
 
 test('what a caller cannot see has no reactions, as what is not there has none', async () => {
@@ -226,12 +238,16 @@ test('who may not talk there does not react there', async () => {
   const locked = await makeIssue(world(), project, { discussion_locked: true })
   assert.deepEqual((await react(locked.path, 'tada', other)).body, NONE)
   await reacted(locked.path, 'tada', guest)
+  const word = await comment(locked, { body: 'x' }, guest)
+  await world().make.sql(`update notes set system_action = 'closed' where id = ${word}`)
+  const answer = await react(`${locked.path}/notes/${word}`, 'tada', guest)
+  assert.deepEqual([answer.status, answer.body], [404, NONE], 'nor to what the service wrote')
   const old = await world().make.project({ group, visibility: 'public' })
   await world().make.sql(`update projects set archived = true where id = ${old.id}`)
   assert.equal((await react((await makeIssue(world(), old)).path, 'tada', reporter)).status, 403)
 })
 
-test('reactions are listed oldest first, by pages, at the same cost', async () => {
+test('ten thousand reactions are listed oldest first, by pages, for as many statements as one', async () => {
   const { path, id } = await makeIssue(world(), project)
   const cost = async (): Promise<number> =>
     (await world().statements(() => world().get(`${path}/award_emoji`))).length
@@ -239,12 +255,14 @@ test('reactions are listed oldest first, by pages, at the same cost', async () =
   const one = await cost()
   await world().make.sql(`
     insert into award_emoji (name, user_id, noteable_id)
-    select 'emoji' || i, ${other?.id}, ${id} from generate_series(1, 30) i`)
+    select 'emoji' || i, ${other?.id}, ${id} from generate_series(1, 9999) i order by i`)
   assert.equal(await cost(), one)
   const page = await world().get(`${path}/award_emoji?per_page=2&page=2`)
   assert.deepEqual(
     (page.body as Reaction[]).map(({ name }) => name),
     ['emoji2', 'emoji3'],
   )
-  assert.deepEqual([page.headers['x-total'], page.headers['x-next-page']], ['31', '3'])
+  assert.deepEqual([page.headers['x-total'], page.headers['x-next-page']], ['10000', '3'])
+  const last = await world().get(`${path}/award_emoji?per_page=100&page=100`)
+  assert.deepEqual([(last.body as Reaction[]).at(-1)?.name, last.headers['x-next-page']], ['emoji9999', ''])
 })

@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { patchOf } from '../../records/patch.ts'
 import { standsAt, type Side } from '../../core/diff_lines.ts'
 import { commitNoteable } from '../../core/note_reading.ts'
@@ -8,7 +9,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Gate } from '../../http/gate.ts'
-import { operation, pageOf } from '../../http/operation.ts'
+import { LONG_TEXT, operation, pageOf } from '../../http/operation.ts'
 import { badParams, refused } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitComment, present } from './entity.ts'
@@ -62,7 +63,7 @@ const placed: Gate<
     const { note, path = '', line } = params
     if (path !== '' && line === undefined) throw badParams(['line is missing'])
     if (note.trim() === '') return undefined
-    if (note.length > LONGEST) throw tooLong()
+    if (isLonger(note, LONGEST)) throw tooLong()
     const side = params.line_type ?? 'new'
     return {
       position: path === '' ? null : await placeOf(repository, commit, { path, line: line ?? 0, side }),
@@ -75,6 +76,7 @@ export const createCommitComment = operation({
   path: '/projects/:id/repository/commits/:sha/comments',
   summary: 'Comment on a commit, or on a line that it changes',
   published: true,
+  takes: LONG_TEXT,
   first: [...code, signedInHere],
   params: t.Object({
     note: t.String(),

@@ -2,6 +2,7 @@ import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { Commit, CommitDetail, presentCommit, presentPage } from '../../records/commit.ts'
 import { lastPipeline } from '../../core/pipelines.ts'
+import { seesPipelines } from '../../core/project_features.ts'
 import { presentPipeline } from '../../records/pipeline.ts'
 import type { Project } from '../../core/projects.ts'
 import type { LogQuery } from '../../git/history/log.ts'
@@ -107,7 +108,7 @@ export const getCommit = operation({
     const { repository, project, commit, params } = ctx
     const [stats, pipeline] = await Promise.all([
       params.stats === false ? undefined : repository.stats([commit.id]),
-      lastPipeline(ctx.db, project.id, commit.id),
+      seesPipelines(ctx.actor, project) ? lastPipeline(ctx.db, project.id, commit.id) : undefined,
     ])
     const presented = presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers: true })
     return Object.assign(presented, {

@@ -4,6 +4,8 @@ import { signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { Commit } from '../../records/commit.ts'
 import { moveBranch, signatureOf } from '../../core/commit_writing.ts'
+import { mergedOne } from '../../core/merge_request_rows.ts'
+import { hasFeature } from '../../core/project_features.ts'
 import { presentFresh } from '../../records/fresh_commit.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Commit as GitCommit, Signature } from '../../git/objects/commit.ts'
@@ -65,9 +67,14 @@ const REVERT: Kind = {
   author: (_, caller) => caller,
 }
 
-const cannot = ({ verb, done }: Kind, fault: 'conflict' | 'empty', dryRun: boolean): Problem =>
+interface Failure {
+  readonly fault: 'conflict' | 'empty'
+  readonly dryRun: boolean
+  readonly what?: 'commit' | 'merge request'
+}
+const cannot = ({ verb, done }: Kind, { fault, dryRun, what = 'commit' }: Failure): Problem =>
   refused(
-    `Sorry, we cannot ${verb} this commit automatically. This commit may already have been ${done}, ` +
+    `Sorry, we cannot ${verb} this ${what} automatically. This ${what} may already have been ${done}, ` +
       'or a more recent commit may have updated some of its content.',
     { error_code: fault, ...(dryRun && { dry_run: 'error' }) },
   )
@@ -81,11 +88,17 @@ type Here = Has<{
   params: { branch: string; dry_run?: boolean; message?: string }
 }>
 
+/** The refusal, in words for what the commit stands for. */
+async function failed(kind: Kind, { db, actor, project, commit }: Here, failure: Failure): Promise<Problem> {
+  const merges = hasFeature(actor, project, 'merge_requests') && (await mergedOne(db, project.id, commit.id))
+  return cannot(kind, { ...failure, what: merges ? 'merge request' : 'commit' })
+}
+
 async function apply(kind: Kind, ctx: Here): Promise<Answer> {
   const { repository, commit, params, tip } = ctx
   if (params.dry_run === true) {
     const tried = await kind.merge(repository, { commit: commit.id, onto: tip, dryRun: true })
-    if ('fault' in tried) throw cannot(kind, tried.fault, true)
+    if ('fault' in tried) throw await failed(kind, ctx, { fault: tried.fault, dryRun: true })
     return new Answer(200, { dry_run: 'success' })
   }
   const committer = signatureOf(ctx.actor, ctx.now)
@@ -93,7 +106,7 @@ async function apply(kind: Kind, ctx: Here): Promise<Answer> {
     moveBranch(ctx, params.branch, false, async (onto) => {
       if (onto === undefined) throw noBranch()
       const merged = await kind.merge(repository, { commit: commit.id, onto, dryRun: false })
-      if ('fault' in merged) throw cannot(kind, merged.fault, false)
+      if ('fault' in merged) throw await failed(kind, ctx, { fault: merged.fault, dryRun: false })
       return repository.writeCommit({
         tree: merged.tree,
         parents: [onto],
@@ -128,7 +141,7 @@ export const cherryPickCommit = operation({
   handle: (ctx) => apply(PICK, ctx),
   returns: Commit,
   also: { 200: Tried },
-  refuses: [badBranch, () => cannot(PICK, 'conflict', false)],
+  refuses: [badBranch, () => cannot(PICK, { fault: 'conflict', dryRun: false })],
 })
 
 export const revertCommit = operation({
@@ -143,5 +156,5 @@ export const revertCommit = operation({
   handle: (ctx) => apply(REVERT, ctx),
   returns: Commit,
   also: { 200: Tried },
-  refuses: [badBranch, () => cannot(REVERT, 'conflict', false)],
+  refuses: [badBranch, () => cannot(REVERT, { fault: 'conflict', dryRun: false })],
 })

@@ -145,6 +145,9 @@ test('a trial that goes well says so and leaves nothing behind', async () => {
       const answer = await call(verb, rev, { branch, dry_run })
       assert.deepEqual([answer.status, answer.body], [200, { dry_run: 'success' }])
     }
+    const path = `/projects/${code.project.id}/repository/commits/${rev}/${verb}?dry_run=True`
+    const asClientsSend = await code.world.call('POST', path, { as: code.maintainer, body: { branch } })
+    assert.deepEqual([asClientsSend.status, asClientsSend.body], [200, { dry_run: 'success' }])
     assert.equal(stored(directory), before)
     assert.equal((await call(verb, rev, { branch, dry_run: false })).status, 201)
   }
@@ -163,6 +166,23 @@ test('what changes nothing, and what cannot be merged, are told apart', async ()
   const twice = branchAt(history.sha.root)
   assert.equal((await call('cherry_pick', history.sha.docs, { branch: twice })).status, 201)
   await refuses('cherry_pick', history.sha.docs, twice, 'empty')
+})
+
+test('a commit that merged a merge request is called by that name', async () => {
+  const { history, project, world } = code
+  await world.make.sql(`
+    insert into merge_requests (iid, project_id, source_project_id, title, source_branch, target_branch, state, merge_commit_sha)
+    values (1, ${project.id}, ${project.id}, 'Log in', 'feature/login', 'main', 'merged', '${history.sha.merge}')`)
+  const told = (verb: Verb): string =>
+    SORRY[verb].replace(/this commit/gi, (text) => text.replace('commit', 'merge request'))
+  for (const verb of VERBS)
+    for (const trial of [{}, { dry_run: true }]) {
+      const branch = branchAt(verb === 'revert' ? history.sha.root : history.sha.empty)
+      const answer = await call(verb, history.sha.merge, { branch, ...trial })
+      const { message } = answer.body as { message: string }
+      assert.deepEqual([answer.status, message], [400, told(verb)])
+    }
+  await world.make.sql(`delete from merge_requests where project_id = ${project.id}`)
 })
 
 test('the order is: parameters, who calls, the right to push, the commit, the branch', async () => {

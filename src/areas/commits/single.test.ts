@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { gitText } from '../../../test/support/git_fixtures.ts'
-import { freshenTokens } from '../../../test/support/rows.ts'
+import type { Someone } from '../../../test/support/makers.ts'
+import { freshenTokens, rowsOf } from '../../../test/support/rows.ts'
 import { writeSmallHistory, type CommitName, type SmallHistory } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
+import type { RoleName } from '../../core/roles.ts'
 import type { Project } from '../../db/schema.ts'
 
 let world: World
@@ -126,4 +128,41 @@ test('a commit costs two statements: who asks, and the pipeline, of an anonymous
     await read()
     assert.equal((await world.statements(read)).length, 2)
   }
+})
+
+test('whoever may not see the jobs of a project sees no pipeline of its commits and merge requests', async () => {
+  const mine = await world.make.project({ visibility: 'public', repository: history.directory })
+  const developer = await world.make.memberOf('developer', { project: mine })
+  const root = `/projects/${mine.id}`
+  const source_branch = 'feature/login'
+  const make = async (path: string, body: object): Promise<object> =>
+    (await world.call('POST', root + path, { as: developer, body })).body as object
+  await make(`/statuses/${encodeURIComponent(source_branch)}`, { state: 'success' })
+  await make('/repository/branches', { branch: 'old', ref: history.sha.root })
+  const wanted = { title: 'Log in', source_branch, target_branch: 'old' }
+  const { iid } = (await make('/merge_requests', wanted)) as { iid: number }
+  const reader = (role: RoleName): Promise<Someone> => world.make.memberOf(role, { project: mine })
+  const callers = [undefined, await reader('guest'), await reader('reporter'), await world.make.admin()]
+  const at = `${root}/repository/commits/${encodeURIComponent(source_branch)}`
+  const seenBy = async (as: Someone | undefined): Promise<string | null> => {
+    const [{ body }, ran] = await Promise.all([
+      world.get(at, as),
+      world.get(`${root}/merge_requests/${iid}/pipelines`, as),
+    ])
+    const { status, last_pipeline } = body as { status: string | null; last_pipeline: object | null }
+    assert.deepEqual(
+      [last_pipeline === null, ran.body],
+      status === null ? [true, []] : [false, [last_pipeline]],
+    )
+    return status
+  }
+  const seen = async (settings: object): Promise<unknown[]> => {
+    await rowsOf(world, 'update projects set settings = $2 where id = $1', [mine.id, settings])
+    return Promise.all(callers.map(seenBy))
+  }
+  const all = ['success', 'success', 'success', 'success']
+  assert.deepEqual(await seen({}), all)
+  assert.deepEqual(await seen({ public_jobs: false }), [null, null, 'success', 'success'])
+  assert.deepEqual(await seen({ builds_access_level: 'private' }), [null, 'success', 'success', 'success'])
+  assert.deepEqual(await seen({ jobs_enabled: false }), [null, null, null, null])
 })

@@ -87,12 +87,39 @@ test('commands alone are obeyed and leave no note; what they did is told', async
     const row = await issueRow(about)
     for (const [name, value] of Object.entries(expected)) assert.deepEqual(row[name], value, body)
   }
-  const notes = (await world().get(`${about.path}/notes?activity_filter=only_comments`, planner)).body
-  assert.deepEqual(notes, [])
   const events = await rowsOf(world(), 'select action from resource_label_events where noteable_id = $1', [
     about.id,
   ])
   assert.equal(events.length, 6, 'what commands do is written down as if it were done by hand')
+  const words = await world().get(`${about.path}/notes?sort=asc&per_page=100`, planner)
+  assert.deepEqual(
+    (words.body as { body: string }[]).map(({ body }) => body),
+    [
+      'closed',
+      'reopened',
+      'changed milestone to %"v 1.0"',
+      'removed milestone %"v 1.0"',
+      `assigned to @${planner?.username}`,
+      `assigned to @${guest?.username}`,
+      `unassigned @${guest?.username}`,
+      `assigned to @${guest?.username} and unassigned @${planner?.username}`,
+      `unassigned @${guest?.username}`,
+      'changed due date to December 31, 2030',
+      'removed due date December 31, 2030',
+      'changed time estimate to 1w 2h',
+      'removed time estimate',
+      'added 1h 30m of time spent',
+      'subtracted 30m of time spent',
+      'removed time spent',
+      'made the issue confidential',
+      'changed title from **{-Issue 1-}** to **{+A better title+}**',
+      'locked the discussion in this issue',
+      'unlocked the discussion in this issue',
+      'changed weight to **7**',
+      'removed the weight',
+    ],
+    'and of labels no note tells',
+  )
 })
 
 test('reactions, subscriptions and to-do items are for everybody', async () => {
@@ -198,8 +225,16 @@ test('merge requests hear commands too, of developers, and so do answers in thre
   for (const [method, where] of [
     ['POST', path],
     ['POST', `${path}/${id}/notes`],
+    ['PUT', `${issue.path}/notes/${((await say(issue, planner, 'y')).body as { id: number }).id}`],
     ['PUT', `${path}/${id}/notes/${notes[0].id}`],
   ] as const) {
+    const none = await world().call(method, where, {
+      as: planner,
+      body: { body: '/unknown\n/estimate banana' },
+    })
+    assert.deepEqual([none.status, none.body], [400, FAILED])
+    const left = await world().call(method, where, { as: planner, body: { body: 'z\n/estimate banana' } })
+    assert.deepEqual([left.status, /"body":"z"/.test(left.text)], [method === 'POST' ? 201 : 200, true])
     await rowsOf(world(), `update issues set state = 'opened' where id = $1`, [issue.id])
     const answer = await world().call(method, where, { as: planner, body: { body: '/close' } })
     assert.deepEqual(
@@ -207,11 +242,8 @@ test('merge requests hear commands too, of developers, and so do answers in thre
       [202, { commands_changes: { state_event: 'close' }, summary: ['Closed this issue.'] }],
     )
   }
-  assert.equal(
-    (await world().get(`${path}/${id}`, planner)).status,
-    404,
-    'a note that is changed to nothing goes',
-  )
+  const gone = await world().get(`${path}/${id}/notes/${notes[0].id}`, planner)
+  assert.equal(gone.status, 404, 'a note that is changed to nothing goes')
 })
 
 test('epics hear the commands that are for them, of those who plan', async () => {

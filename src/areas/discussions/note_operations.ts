@@ -4,7 +4,7 @@ import type { Here } from '../../access/conversation_records.ts'
 import { signedIn, unmodified } from '../../access/gates.ts'
 import { readsInternal } from '../../core/conversation.ts'
 import { deleteNote, insertThread } from '../../core/notes.ts'
-import { nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
 import { forbidden, noSuchRecord } from '../../http/problems.ts'
 import { filled, oneOf } from '../../http/schema.ts'
 import { Note, presentNote } from '../../records/note.ts'
@@ -61,6 +61,7 @@ const createNote = operation({
   path: '/notes',
   summary: 'Comment on #',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({
     ...bodyParams,
@@ -86,6 +87,7 @@ const updateNote = operation({
   path: '/notes/:note_id',
   summary: 'Change a note on #',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({ body: filled() }),
   gates: [noteable, note, editsNote],

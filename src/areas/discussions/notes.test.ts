@@ -56,7 +56,8 @@ test('whoever sees an issue, merge request, snippet or epic comments on it', asy
     [await makeEpic(world(), group), 'Epic', null, false],
   ]
   for (const [about, noteable_type, project_id, hasIid] of rows) {
-    const note = await said(about, author, { body: 'A **comment** :+1:' })
+    const head = '0'.repeat(40)
+    const note = await said(about, author, { body: 'A **comment** :+1:', merge_request_diff_head_sha: head })
     const { id, created_at, updated_at, ...rest } = note
     assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     assert.equal(updated_at, created_at)
@@ -100,6 +101,8 @@ test('whoever sees an issue, merge request, snippet or epic comments on it', asy
     assert.deepEqual([again.status, again.body], [404, { message: '404 Not found' }])
   }
   assert.deepEqual(await rowsOf(world(), 'select from discussions'), [], 'nothing is left of them')
+  const byIid = await world().get(`/groups/${group.id}/epics/${rows[3]?.[0].iid}/notes`, author)
+  assert.deepEqual([byIid.status, byIid.body], [404, { message: '404 Not found' }], 'epics go by their ids')
 })
 
 test('notes are listed newest first, or as asked, at the same cost however many', async () => {
@@ -139,7 +142,7 @@ test('notes are listed newest first, or as asked, at the same cost however many'
 
 test('a record counts its comments and is as young as the last of them', async () => {
   const about = await makeIssue(world(), project, { updated_at: '2020-01-01' })
-  const note = await said(about, author, { body: 'a' })
+  const note = await said(about, author, { body: ':+1:' })
   await said(about, reporter, { body: 'b', internal: true })
   assert.equal(await noteCount(about), 1, 'internal notes are not counted where all see the count')
   const { year } = await rowOf<{ year: number }>(
@@ -191,7 +194,19 @@ test('a note is its author’s and the maintainers’; what the service wrote is
   assert.equal((await world().call('PUT', path, { as: maintainer, body: { body: 'x' } })).status, 200)
   await world().make.sql(`update notes set system_action = 'closed' where id = ${note.id}`)
   for (const as of [author, maintainer, owner, await world().make.admin()])
-    assert.equal((await world().call('DELETE', path, { as })).status, 403)
+    for (const method of ['PUT', 'DELETE'] as const)
+      assert.equal((await world().call(method, path, { as, body: { body: 'x' } })).status, 403)
+})
+
+test('whoever does not see an issue any more does not see, change or delete what they wrote there', async () => {
+  const about = await makeIssue(world(), project)
+  const note = await said(about, outsider, { body: 'mine' })
+  await world().make.sql(`update issues set confidential = true where id = ${about.id}`)
+  for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+    const body = method === 'PUT' ? { body: { body: 'x' } } : {}
+    const answer = await world().call(method, `${about.path}/notes/${note.id}`, { as: outsider, ...body })
+    assert.deepEqual([answer.status, answer.body], [404, { message: '404 Not found' }], method)
+  }
 })
 
 test('internal notes are as if they were not, for those below Reporter', async () => {
@@ -199,7 +214,13 @@ test('internal notes are as if they were not, for those below Reporter', async (
   await said(about, author, { body: 'open' })
   const hidden = await said(about, reporter, { body: 'hidden', confidential: true })
   assert.equal(hidden.internal, true)
-  assert.equal((await say(about, guest, { body: 'x', internal: true })).status, 403)
+  const planner = await world().make.memberOf('planner', { group })
+  for (const as of [guest, planner])
+    assert.equal((await say(about, as, { body: 'x', internal: true })).status, 403)
+  const path = `${about.path}/notes/${hidden.id}`
+  const edit = { as: reporter, body: { body: 'hidden', internal: false, confidential: false } }
+  assert.equal(((await world().call('PUT', path, edit)).body as Note).internal, true, 'it stays so')
+  assert.equal((await world().get(path, await world().make.admin())).status, 200)
   const seen = await world().get(`${about.path}/notes`, guest)
   assert.deepEqual([bodies(seen), seen.headers['x-total']], [['open'], '1'])
   assert.deepEqual(bodies(await world().get(`${about.path}/notes`, reporter)), ['hidden', 'open'])
@@ -231,8 +252,11 @@ test('what tells of a project is hidden from whoever does not see the project', 
 
 test('a locked discussion is for members, one in an archived project for nobody', async () => {
   const about = await makeIssue(world(), project, { discussion_locked: true })
-  const answer = await say(about, outsider, { body: 'x' })
-  assert.deepEqual([answer.status, answer.body], [403, { message: '403 Forbidden' }])
+  for (const below of ['notes', 'discussions']) {
+    const path = `${about.path}/${below}`
+    const answer = await world().call('POST', path, { as: outsider, body: { body: 'x' } })
+    assert.deepEqual([answer.status, answer.body], [403, { message: '403 Forbidden' }])
+  }
   const note = await said(about, guest, { body: 'x' })
   await world().make.sql(`update notes set author_id = ${outsider?.id} where id = ${note.id}`)
   assert.equal(
@@ -267,29 +291,4 @@ test('a note that changed since is not deleted', async () => {
   assert.deepEqual([late.status, late.body], [412, { message: '412 Precondition Failed' }])
   assert.equal((await world().get(path, author)).status, 200)
   assert.equal((await drop(new Date().toUTCString())).status, 204)
-})
-
-test('an older answer stands first and makes its thread older; of the same moment the first written is first', async () => {
-  const about = await makeIssue(world(), project)
-  const path = `${about.path}/discussions`
-  const begin = async (body: object): Promise<string> => {
-    const answer = await world().call('POST', path, { as: owner, body })
-    assert.equal(answer.status, 201, answer.text)
-    return (answer.body as { id: string }).id
-  }
-  const thread = await begin({ body: 'new' })
-  await begin({ body: 'newest' })
-  for (const [body, created_at] of [
-    ['tie', '2019-01-01T02:00:00+02:00'],
-    ['tied', '2019-01-01'],
-  ])
-    await begin({ body, created_at })
-  const at = { body: 'old', created_at: '2019-01-01T00:00:00Z' }
-  const answer = await world().call('POST', `${path}/${thread}/notes`, { as: owner, body: at })
-  assert.equal((answer.body as Note).created_at, '2019-01-01T00:00:00.000Z')
-  const list = (await world().get(path, guest)).body as { notes: Note[] }[]
-  assert.deepEqual(
-    list.map(({ notes }) => notes.map(({ body }) => body)),
-    [['tie'], ['tied'], ['old', 'new'], ['newest']],
-  )
 })

@@ -19,7 +19,7 @@ import { deleteNote, insertReply, insertThread, settleNotes } from '../../core/n
 import { repositoryPath } from '../../core/projects.ts'
 import type { Discussion as DiscussionRow, Note as NoteRow } from '../../db/schema_conversation.ts'
 import { allows, checks, type Has } from '../../http/gate.ts'
-import { nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
 import { forbidden, noSuchRecord, notFound, refused } from '../../http/problems.ts'
 import type { Instance } from '../../instance.ts'
 import { Discussion, Note, isResolvable, presentNote } from '../../records/note.ts'
@@ -92,6 +92,7 @@ const create = operation({
   method: 'POST',
   path: '/discussions',
   summary: 'Begin a thread about #',
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({
     ...bodyParams,
@@ -138,13 +139,16 @@ const resolveThread = operation({
   returns: Discussion,
 })
 
+/** Who asks for its notes hears of them, as published. */
+const discussionOfNotes = { ...discussion, refuses: () => notFound('Notes') }
+
 const listNotes = operation({
   method: 'GET',
   path: '/discussions/:discussion_id/notes',
   summary: 'List the notes of a thread of #',
   published: true,
   first: [signedIn],
-  gates: [noteable, discussion],
+  gates: [noteable, discussionOfNotes],
   handle: async (ctx) => {
     const { db, discussion, noteable, page } = ctx
     const at = { limit: page.size, offset: page.offset }
@@ -168,6 +172,7 @@ const reply = operation({
   method: 'POST',
   path: '/discussions/:discussion_id/notes',
   summary: 'Answer in a thread of #',
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({ ...bodyParams, note_id: t.Optional(t.Integer({ description: 'Not needed' })) }),
   gates: [noteable, discussion, talks, openForReplies],
@@ -221,6 +226,7 @@ const updateNote = operation({
   method: 'PUT',
   path: '/discussions/:discussion_id/notes/:note_id',
   summary: 'Change a note of a thread of #, or settle it',
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(
     {

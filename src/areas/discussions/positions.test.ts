@@ -56,6 +56,13 @@ test('a thread stands on an added, a removed or an unchanged line of a merge req
     assert.deepEqual([note.type, note.commit_id, note.suggestions], ['DiffNote', null, []])
     assert.deepEqual(note.position, { ...refs(), ...changed, old_line, new_line, line_range: null })
   }
+  const whole = await placed(mr.path, { position: { ...refs(), ...changed, new_line: 2 } })
+  assert.deepEqual(
+    Object.keys(whole).join(' '),
+    'id type body attachment author created_at updated_at system noteable_id noteable_type project_id commit_id position ' +
+      'resolvable resolved resolved_by resolved_at suggestions confidential internal imported imported_from noteable_iid ' +
+      'commands_changes',
+  )
   const form = `body=x&${Object.entries({ ...refs(), ...changed, new_line: 2 })
     .map(([name, value]) => `position[${name}]=${encodeURIComponent(String(value))}`)
     .join('&')}`
@@ -65,6 +72,11 @@ test('a thread stands on an added, a removed or an unchanged line of a merge req
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
   assert.equal(answer.status, 201, answer.text)
+  const keyset = await world().get(`${mr.path}/discussions?pagination=keyset`, author)
+  assert.deepEqual(
+    [keyset.status, keyset.body],
+    [405, { error: 'Keyset pagination is not yet available for this type of request' }],
+  )
 })
 
 test('answers on a line are of the same kind, at the same place', async () => {

@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { maySetTime, type Talking } from '../../access/conversation.ts'
 import type { Noteable } from '../../core/conversation.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { hearMentions } from '../../core/mentions.ts'
 import { TooMuchSaid, deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
 import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
@@ -43,7 +44,7 @@ const orFull = (error: unknown): never => {
 
 function checkBody(body: string): void {
   if (body.trim() === '') throw blank()
-  if (body.length > LONGEST && Array.from(body).length > LONGEST) throw tooLong()
+  if (isLonger(body, LONGEST)) throw tooLong()
 }
 
 interface Said {

@@ -91,8 +91,10 @@ test('a thread is begun, answered, listed, changed and taken down again on each 
     for (const status of [204, 404]) assert.equal((await call('DELETE', notePath, other)).status, status)
     assert.equal((await call('DELETE', `${path}/notes/${String(first['id'])}`, author)).status, 204)
     assert.deepEqual(await threads(about), [])
-    const gone = await world().get(path, author)
-    assert.deepEqual([gone.status, gone.body], [404, { message: '404 Discussion Not Found' }])
+    for (const [below, thing] of Object.entries({ '': 'Discussion', '/notes': 'Notes' })) {
+      const gone = await world().get(path + below, author)
+      assert.deepEqual([gone.status, gone.body], [404, { message: `404 ${thing} Not Found` }])
+    }
     assert.equal((await world().get(`${about.path}/discussions`)).status, 401)
   }
 })

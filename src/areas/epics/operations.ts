@@ -13,7 +13,7 @@ import { ROLES } from '../../core/roles.ts'
 import { titleFaults } from '../../core/titles.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
-import { nothing, operation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
 import { badParams, forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { Epic, presentEpic } from './entity.ts'
@@ -98,6 +98,7 @@ export const createEpic = operation({
   path: '/groups/:id/epics',
   summary: 'Create an epic',
   published: true,
+  takes: LONG_TEXT,
   first: [premiumOrForbidden, signedIn],
   params: t.Object({
     title: t.String(),
@@ -135,6 +136,7 @@ export const updateEpic = operation({
   path: '/groups/:id/epics/:epic_iid',
   summary: 'Change, close or reopen an epic',
   published: true,
+  takes: LONG_TEXT,
   first: [premiumOrForbidden, signedIn],
   params: t.Object(
     {

@@ -93,6 +93,10 @@ test('what is wrong with a new label is said word for word, and nothing is made'
       { error: 'name is invalid, color is invalid, description is invalid' },
     ],
     [{ name: 'a\u0000b', color: 'red' }, { error: 'name is invalid' }],
+    [
+      { name: 'x', color: 'red', description: 'x'.repeat(10_001) },
+      { error: 'description is expected to have length less than or equal to 10000' },
+    ],
     [{ name: 'x', color: '#ff' }, { message: { color } }],
     [{ name: 'x', color: '' }, { message: { color } }],
     [{ name: 'x', color: 'constructor' }, { message: { color } }],

@@ -18,6 +18,7 @@ import {
 } from '../../records/label.ts'
 import { LINE, label, labelInReach, labelNamed, noLabel, reachOf, reachParams, type Here } from './gates.ts'
 import * as labels from './store.ts'
+import { insert, remove, update } from './write_store.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
 
@@ -66,11 +67,14 @@ export const createGroupLabel = operation({
     const { db, actor, group, params } = ctx
     const { title, color } = checkLabel({ title: params.name, color: params.color })
     if (await labels.findByTitle(db, actor, { group, reach: LINE }, title)) throw labelExists()
-    const row = await labels
-      .insert(db, { group_id: group.id, title, color, description: params.description || null })
-      .catch((error: unknown) => {
-        throw violates(error, 'labels_group_title_once') ? labelExists() : error
-      })
+    const row = await insert(db, {
+      group_id: group.id,
+      title,
+      color,
+      description: params.description || null,
+    }).catch((error: unknown) => {
+      throw violates(error, 'labels_group_title_once') ? labelExists() : error
+    })
     if (row === undefined) throw new Error('a label was not inserted')
     return present(fresh(row))
   },
@@ -106,11 +110,9 @@ async function change({ db, actor, group }: Here, label: Label, to: Changes): Pr
     color: to.color === undefined ? null : color,
     description: to.description === undefined ? null : (to.description ?? ''),
   }
-  const row = await labels
-    .update(db, { group_id: group.id, id: label.id, ...changes })
-    .catch((error: unknown) => {
-      throw violates(error, 'labels_group_title_once') ? titleTaken() : error
-    })
+  const row = await update(db, { group_id: group.id, id: label.id, ...changes }).catch((error: unknown) => {
+    throw violates(error, 'labels_group_title_once') ? titleTaken() : error
+  })
   if (row === undefined) throw noLabel()
   return labels.forCaller(db, actor, row)
 }
@@ -145,7 +147,7 @@ export const updateGroupLabelByName = operation({
 
 async function discard({ db, group }: Context & { group: Group }, label: Label): Promise<null> {
   if (label.lock_on_merge) throw labelLocked()
-  if ((await labels.remove(db, group.id, label.id)) === 0) throw noLabel()
+  if ((await remove(db, group.id, label.id)) === 0) throw noLabel()
   return null
 }
 

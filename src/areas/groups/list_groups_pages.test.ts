@@ -56,6 +56,19 @@ test('a page holds twenty groups and tells of the others', async () => {
     })
 })
 
+test('HEAD tells of a page what GET tells, but for the page', async () => {
+  for (const as of [undefined, member]) {
+    const [head, get] = [
+      await world.call('HEAD', '/groups?page=2', { as }),
+      await world.get('/groups?page=2', as),
+    ]
+    assert.deepEqual([head.status, head.text, pageHeaders(head)['x-total']], [200, '', '25'])
+    const { 'x-request-id': _id, ...told } = pageHeaders(head)
+    const { 'x-request-id': _other, ...expected } = pageHeaders(get)
+    assert.deepEqual(told, expected)
+  }
+})
+
 test('links keep the other parameters, in alphabetical order, and leave a token out', async () => {
   const path = `/groups?sort=desc&per_page=10&private_token=${member.token}&page=2&order_by=path&search=page-`
   const rest = 'order_by=path'

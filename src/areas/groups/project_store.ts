@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import { partsOf, planned } from '../../core/project_list.ts'
 import { isRanged, type Shape } from '../../core/project_list_filters.ts'
 import type {
@@ -24,7 +25,7 @@ const list = statements<Shape, ProjectListValues, Paged<ProjectInGroup>>((p, sha
                              'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')
                              as shared_with_groups
                       from project_group_links l join namespaces n on n.id = l.group_id
-                     where l.project_id = p.id and (l.expires_at is null or l.expires_at > today())
+                     where l.project_id = p.id and ${lasts('l')}
                        and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
                    ) shared
      order by ${order}`

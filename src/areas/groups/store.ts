@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import { ROLES, below, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
@@ -79,7 +80,7 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
     case 'owned':
       return sql`n.id in (select m.namespace_id from members m
         where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)}
-          and (m.expires_at is null or m.expires_at > today())) and not ${denied('n')}`
+          and ${lasts('m')}) and not ${denied('n')}`
     case 'role':
       return sql`
         n.id = any(array(select d.id from mine g, ${below(sql`g.namespace_id`)} d))
@@ -87,7 +88,7 @@ function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
   }
 }
 
-const standing = sql`(l.expires_at is null or l.expires_at > today())`
+const standing = lasts('l')
 
 function placeOf(p: P, place: ListShape['place']): RawBuilder<unknown> {
   switch (place) {
@@ -204,7 +205,7 @@ const shares = statements<
     select n.id as group_id, n.name as group_name, n.full_path as group_full_path,
            l.group_access::int as group_access_level, l.expires_at
       from group_group_links l join namespaces n on n.id = l.shared_with_group_id
-     where l.shared_group_id = ${p.group_id} and (l.expires_at is null or l.expires_at > today())
+     where l.shared_group_id = ${p.group_id} and ${lasts('l')}
        and ${everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
      order by l.id`,
 )

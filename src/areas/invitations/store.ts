@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import type { Source } from '../../core/membership.ts'
 import type { Db } from '../../db/client.ts'
 import type { Invitation as InvitationRow } from '../../db/schema.ts'
@@ -17,7 +18,7 @@ type Kind = Pick<Source, 'kind'>
 
 const column = ({ kind }: Kind): RawBuilder<unknown> =>
   sql.ref(kind === 'group' ? 'namespace_id' : 'project_id')
-const standing = sql`(i.expires_at is null or i.expires_at > today())`
+const standing = lasts('i')
 const shown = (rows: RawBuilder<unknown>): RawBuilder<Invitation> => sql`
   select i.*, u.name as created_by_name from (${rows}) i left join users u on u.id = i.created_by_id order by i.id`
 

@@ -5,7 +5,6 @@ export interface FilterValues {
   readonly viewer: number | null
   readonly state: string
   readonly issue_type: string
-  readonly confidential: boolean
   readonly iids: readonly number[]
   readonly author: number
   readonly assignee: number
@@ -38,8 +37,11 @@ export interface FilterValues {
   readonly not_emoji: string
 }
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
-/** Whether the issues are walked in the order of time, or in any other. */
-export type Walk = 'in time' | 'otherwise'
+/**
+ * How a list goes through the issues: in the order of time, with their links beside; by whatever leads to those that
+ * match; or in any order, with a look at each because many match.
+ */
+export type Walk = 'in time' | 'led' | 'each'
 type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
 
 /** Links are walked beside the issues where those are in the order of time too, and asked of each where they are not. */
@@ -53,10 +55,15 @@ const dated = sql`exists (select from milestones m where m.id = i.milestone_id a
   and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
 const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
-const reacted = (p: FilterSlots, name: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  exists (select from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name})`
-const bearsSecond = (p: FilterSlots): RawBuilder<unknown> => sql`coalesce((
-  select true from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id), false)`
+/** A look for each issue: joined, all that `from` selects would be read first. */
+const looked = (from: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`coalesce((select true ${from} limit 1), false)`
+const there = (walk: Walk, from: RawBuilder<unknown>): RawBuilder<unknown> =>
+  walk === 'each' ? looked(from) : sql`exists (select ${from})`
+const reacted = (p: FilterSlots, walk: Walk, name = sql`true`): RawBuilder<unknown> =>
+  there(walk, sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name}`)
+const bearsSecond = (p: FilterSlots): RawBuilder<unknown> =>
+  looked(sql`from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id`)
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -75,26 +82,36 @@ const inEpic = sql`(i.epic_id is not null
 export const CONDITIONS = {
   state: (p) => sql`i.state = ${p.state}`,
   issue_type: (p) => sql`i.issue_type = ${p.issue_type}`,
-  confidential: (p) => sql`i.confidential = ${p.confidential}`,
+  hidden: () => sql`i.confidential`,
+  shown: () => sql`not i.confidential`,
   iids: (p) => sql`i.iid = any(${p.iids}::bigint[])`,
   mine: (p) => sql`i.author_id = ${p.viewer}`,
-  on_me: (p) =>
-    sql`exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer})`,
+  on_me: (p, walk) =>
+    there(walk, sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer}`),
   author: (p) => sql`i.author_id = ${p.author}`,
-  assignee: (p, walk) => sql`exists (
-    select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk, 'a')})`,
+  assignee: (p, walk) =>
+    there(
+      walk,
+      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk, 'a')}`,
+    ),
   assigned: () => sql`i.assigned`,
   unassigned: () => sql`not i.assigned`,
-  label: (p, walk) => sql`exists (
-    select from label_links k where k.noteable_id = i.id and k.label_id = ${p.label} ${beside(walk, 'k')})`,
-  // A look for each issue: joined, all that bears the label would be read first.
+  label: (p, walk) =>
+    there(
+      walk,
+      sql`from label_links k where k.noteable_id = i.id and k.label_id = ${p.label} ${beside(walk, 'k')}`,
+    ),
   second_label: bearsSecond,
   common_label: bearsSecond,
   more_labels: (p) => sql`not exists (
     select from unnest(${p.more_labels}::bigint[]) wanted (id)
      where not exists (select from label_links k where k.label_id = wanted.id and k.noteable_id = i.id))`,
-  titled: (p) => sql`exists (select from label_links k where k.noteable_id = i.id
-    and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled})))`,
+  titled: (p, walk) =>
+    there(
+      walk,
+      sql`from label_links k where k.noteable_id = i.id
+           and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled}))`,
+    ),
   // Each title must be borne by a label on the issue.
   labels: (p) => sql`cardinality(${p.labels}::text[]) = (
     select count(distinct l.title) from label_links k join labels l on l.id = k.label_id
@@ -117,9 +134,9 @@ export const CONDITIONS = {
   iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
-  emoji: (p) => reacted(p, sql`e.name = ${p.emoji}`),
-  any_emoji: (p) => reacted(p, sql`true`),
-  no_emoji: (p) => sql`not ${reacted(p, sql`true`)}`,
+  emoji: (p, walk) => reacted(p, walk, sql`e.name = ${p.emoji}`),
+  any_emoji: (p, walk) => reacted(p, walk),
+  no_emoji: (p, walk) => sql`not ${reacted(p, walk)}`,
   created_after: (p) => sql`i.created_at >= ${p.created_after}::timestamptz`,
   created_before: (p) => sql`i.created_at <= ${p.created_before}::timestamptz`,
   updated_after: (p) => sql`i.updated_at >= ${p.updated_after}::timestamptz`,
@@ -144,12 +161,17 @@ export const CONDITIONS = {
   nothing: () => sql`false`,
   not_iids: (p) => sql`i.iid <> all(${p.not_iids}::bigint[])`,
   not_author: (p) => sql`i.author_id is distinct from ${p.not_author}`,
-  not_assignees: (p) => sql`not exists (
-    select from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[]))`,
-  not_labels: (p) => sql`not exists (
-    select from label_links k
-     where k.noteable_id = i.id
-       and k.label_id = any(array(select l.id from labels l where l.title = any(${p.not_labels}::text[]))))`,
+  not_assignees: (p, walk) =>
+    sql`not ${there(
+      walk,
+      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[])`,
+    )}`,
+  not_labels: (p, walk) =>
+    sql`not ${there(
+      walk,
+      sql`from label_links k where k.noteable_id = i.id
+         and k.label_id = any(array(select l.id from labels l where l.title = any(${p.not_labels}::text[])))`,
+    )}`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
   not_milestone_started: () => sql`not ${dated}`,
@@ -157,53 +179,6 @@ export const CONDITIONS = {
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
   not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
-  not_emoji: (p) => sql`not ${reacted(p, sql`e.name = ${p.not_emoji}`)}`,
+  not_emoji: (p, walk) => sql`not ${reacted(p, walk, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>
 export type ConditionName = keyof typeof CONDITIONS
-
-export const ORDERS = [
-  'created_at',
-  'updated_at',
-  'priority',
-  'due_date',
-  'relative_position',
-  'label_priority',
-  'milestone_due',
-  'popularity',
-  'weight',
-  'title',
-] as const
-export type OrderName = (typeof ORDERS)[number]
-
-const labelPriority = sql`(
-  select min(lp.priority) from label_links k
-    join label_priorities lp on lp.label_id = k.label_id and lp.project_id = i.project_id
-   where k.noteable_id = i.id)`
-const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
-
-/** How the issues `i` are ordered. Ties go by id, the same way; what has nothing to be ordered by comes last. */
-export function orderBy(order: OrderName, descending: boolean): RawBuilder<unknown> {
-  const way = descending ? sql`desc` : sql`asc`
-  const last = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
-    sql`${value} ${way} nulls last, i.id ${way}`
-  switch (order) {
-    case 'created_at':
-    case 'updated_at':
-      return sql`${sql.ref(`i.${order}`)} ${way}, i.id ${way}`
-    case 'due_date':
-    case 'weight':
-      return last(sql.ref(`i.${order}`))
-    case 'title':
-      return sql`lower(i.title) ${way}, i.id ${way}`
-    case 'popularity':
-      return sql`i.upvotes ${way}, i.id ${way}`
-    case 'milestone_due':
-      return last(milestoneDue)
-    case 'label_priority':
-      return last(labelPriority)
-    case 'priority':
-      return sql`${milestoneDue} ${way} nulls last, ${labelPriority} ${way} nulls last, i.id ${way}`
-    case 'relative_position':
-      return sql`i.id ${way}`
-  }
-}

@@ -1,6 +1,6 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import { listOf, oneOf } from '../../http/schema.ts'
-import { ORDERS } from './conditions.ts'
+import { ORDERS } from './orders.ts'
 
 /** A number, or whether there is one at all. */
 const numberOrWord = t.String({

@@ -100,7 +100,7 @@ export async function filterOf({ db, actor, project }: Around, params: FilterPar
 function columns(found: Gathered, params: FilterParams): void {
   found.where('state', params.state === 'all' ? undefined : params.state)
   found.where('issue_type', params.issue_type)
-  found.where('confidential', params.confidential)
+  if (params.confidential !== undefined) found.is(params.confidential ? 'hidden' : 'shown')
   found.where('iids', params.iids)
   found.where('created_after', params.created_after)
   found.where('created_before', params.created_before)

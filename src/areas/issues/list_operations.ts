@@ -9,7 +9,7 @@ import { Issue, presentIssue, type IssueShown } from '../../records/issue.ts'
 import { countParams, listParams, type FilterParams } from './filter_params.ts'
 import { filterOf } from './filters.ts'
 import { issueById, knownOrAll } from './gates.ts'
-import type { OrderName } from './conditions.ts'
+import type { OrderName } from './orders.ts'
 import * as lists from './list_store.ts'
 import { show } from './store.ts'
 

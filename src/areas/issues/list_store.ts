@@ -1,10 +1,19 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import {
+  COUNTED,
+  listed,
+  paged,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
-import { orderBy, type ConditionName, type FilterValues, type OrderName } from './conditions.ts'
-import { byLinks, matching, type ListShape, type Shape, type Values } from './matching.ts'
+import type { ConditionName, FilterValues } from './conditions.ts'
+import { matching, walked, type ListShape, type Shape, type Values } from './matching.ts'
+import { columnsOf, orderBy, type Order, type OrderName } from './orders.ts'
 
 /** Whose issues: of one project, of a group and all below it, or of everything the viewer sees. */
 export type Place =
@@ -21,30 +30,53 @@ export interface Filter {
 
 /** What is found by one index, whatever it is compared with. */
 const STEADY: readonly ConditionName[] = ['state', 'label', 'assignee', 'iids']
-const TIMES: readonly OrderName[] = ['created_at', 'updated_at']
-const isSteady = (shape: Shape): boolean =>
-  shape.in === 'project' && shape.conditions.every((name) => STEADY.includes(name))
+const isSteady = ({ conditions, ...shape }: Shape): boolean =>
+  shape.in === 'project' && conditions.every((name) => STEADY.includes(name))
+/** One index finds them and has them in the order asked for. */
+const isWalked = (shape: ListShape): boolean =>
+  isSteady(shape) &&
+  (shape.order === 'created_at' ||
+    (shape.order === 'updated_at' && shape.conditions.every((name) => name === 'state')))
+
+const KNOWN_TO_LINKS: readonly OrderName[] = ['created_at', 'relative_position']
+
+/**
+ * Those that match are put in order where they are few; where they are many, a walk in the order meets the first of them
+ * soon. Which it is shows in the counting.
+ */
+function put(p: Slots<Values>, shape: ListShape): RawBuilder<Paged<IssueShown>> {
+  const columns = columnsOf(shape.order)
+  const { all, linked } = matching(p, shape)
+  const whole = linked && !KNOWN_TO_LINKS.includes(shape.order)
+  const before = sql`
+    found as materialized (
+      select ${whole ? sql`i.id` : columns} from (${all}) i limit ${sql.lit(COUNTED + 1)}),
+    many as materialized (select count(*) > ${sql.lit(COUNTED)} as are from found)`
+  const chosen = sql`
+    select i.id from (
+      select ${columns} from ${whole ? sql`found f, lateral (select * from issues where id = f.id offset 0) i` : sql`found i`}
+       where not (select are from many)
+      union all
+      select ${columns} from (${walked(p, shape)}) i where (select are from many)) i
+     order by ${orderBy(shape)} limit ${p.limit} offset ${p.offset}`
+  return paged(shownIssues(chosen, p.viewer), sql`select from found`, before)
+}
 
 const list = statements<ListShape, Values, Paged<IssueShown>>(
   (p, shape) => {
-    const order = sql`order by ${orderBy(shape.order, shape.descending)}`
-    const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
-    // Links are in the order of time only, but counted in any.
-    const inTime = shape.order === 'created_at' ? order : sql`order by i.created_at desc, i.id desc`
-    const linked = shape.order === 'created_at' ? byLinks(p, shape, { order, cut: reach }) : undefined
-    const found = linked ?? matching(p, shape, reach, shape.order)
-    const chosen = sql`select i.id from (${found}) i ${order} limit ${p.limit} offset ${p.offset}`
-    const counted = byLinks(p, shape, { order: inTime, cut: sql`` }) ?? matching(p, shape, sql``)
-    return paged(shownIssues(chosen, p.viewer), sql`select from (${counted}) m`)
+    if (!isWalked(shape)) return put(p, shape)
+    const chosen = sql`select i.id from (${walked(p, shape)}) i
+      order by ${orderBy(shape)} limit ${p.limit} offset ${p.offset}`
+    return paged(shownIssues(chosen, p.viewer), sql`select from (${matching(p, shape).all}) m`)
   },
-  (shape) => !isSteady(shape) || !TIMES.includes(shape.order),
+  (shape) => !isWalked(shape),
 )
 
 const counts = statements<Shape, Values, Counts>(
   (p, shape) => sql`
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
-      from (${matching(p, shape, sql``)}) i`,
+      from (${matching(p, shape).all}) i`,
   (shape) => !isSteady(shape),
 )
 export interface Counts {
@@ -57,7 +89,6 @@ const NONE: FilterValues = {
   viewer: null,
   state: '',
   issue_type: '',
-  confidential: false,
   iids: [],
   author: 0,
   assignee: 0,
@@ -114,9 +145,7 @@ function ask(viewer: Viewer | null, place: Place, filter: Filter): { shape: Shap
   }
 }
 
-interface Page {
-  readonly order: OrderName
-  readonly descending: boolean
+interface Page extends Order {
   readonly limit: number
   readonly offset: number
 }

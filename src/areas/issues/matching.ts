@@ -7,9 +7,10 @@ import {
   type ConditionName,
   type FilterSlots,
   type FilterValues,
-  type OrderName,
   type Walk,
 } from './conditions.ts'
+import { inTurn } from './in_turn.ts'
+import { columnsOf, orderBy, type Order } from './orders.ts'
 
 // Which issues a list finds, as a part of its statement.
 
@@ -21,7 +22,7 @@ export interface Shape {
   readonly unarchived: boolean
   readonly conditions: readonly ConditionName[]
 }
-export type ListShape = Shape & { readonly order: OrderName; readonly descending: boolean }
+export type ListShape = Shape & Order
 
 export type Values = FilterValues & {
   readonly place: number
@@ -31,6 +32,9 @@ export type Values = FilterValues & {
   readonly offset: number
 }
 export type P = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> }
+
+const has = ({ conditions }: Shape, names: readonly ConditionName[]): boolean =>
+  names.some((name) => conditions.includes(name))
 
 const seesProjects = (p: P, shape: Shape): RawBuilder<unknown> => sql`
   ${seesIssuesOf(p, shape.everything)}
@@ -51,21 +55,17 @@ function isOwn(p: P, shape: Shape): RawBuilder<unknown> {
 const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<unknown> => {
   if (shape.sees === 'all') return sql`true`
   if (shape.sees === 'open') return sql`not i.confidential`
+  if (has(shape, ['shown'])) return sql`true`
   const planner = shape.in === 'project' ? sql`` : sql`or ${role} >= ${sql.lit(ROLES.planner)}`
-  return sql`(not i.confidential ${planner} or ${isOwn(p, shape)})`
+  const open = has(shape, ['hidden']) ? sql`false` : sql`not i.confidential`
+  return sql`(${open} ${planner} or ${isOwn(p, shape)})`
 }
 
 const all = (p: P, conditions: readonly ConditionName[], walk: Walk): RawBuilder<unknown> =>
   sql.join([sql`true`, ...conditions.map((name) => CONDITIONS[name](p as FilterSlots, walk))], sql` and `)
 
 const SEARCHES: readonly ConditionName[] = ['in_title', 'in_description', 'in_both']
-/** How a list in an order, or one that is only counted, goes through its issues. */
-const walkOf = (shape: Shape, order?: OrderName): Walk =>
-  shape.in === 'project' &&
-  (order ?? 'created_at') === 'created_at' &&
-  !SEARCHES.some((name) => shape.conditions.includes(name))
-    ? 'in time'
-    : 'otherwise'
+const REACTIONS: readonly ConditionName[] = ['emoji', 'any_emoji', 'no_emoji', 'not_emoji']
 
 export interface Cut {
   /** How a walk goes. */
@@ -86,7 +86,7 @@ const LINKS = {
       from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${project}`,
 }
 const LINKED: readonly ConditionName[] = [
-  ...(['state', 'confidential', 'created_after', 'created_before', 'not_labels'] as const),
+  ...(['state', 'hidden', 'shown', 'created_after', 'created_before', 'not_labels'] as const),
   ...(['second_label', 'common_label', 'more_labels', 'labels'] as const),
 ]
 
@@ -101,7 +101,7 @@ function viaLinks(p: P, shape: Shape, { order, cut }: Cut): RawBuilder<unknown> 
     both ? sql`(select * from (${links}) i ${order} offset 0)` : sql`(${links})`
   const other = sql`join ${walked(LINKS.label(p, p.second_label))} o on o.created_at = i.created_at and o.id = i.id`
   const rest = shape.conditions.filter((name) => name !== by && !(both && name === 'common_label'))
-  return sql`select i.id, i.created_at from ${walked(by === 'label' ? LINKS.label(p) : LINKS.assignee(p))} i ${both ? other : sql``}
+  return sql`select i.id, i.created_at, i.state from ${walked(by === 'label' ? LINKS.label(p) : LINKS.assignee(p))} i ${both ? other : sql``}
     where ${all(p, rest, 'in time')} and ${seesIssues(p, shape, sql`0`)} ${cut}`
 }
 
@@ -129,7 +129,7 @@ function viaTitle(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<unkn
         select k.noteable_id as id, k.issue_created_at as created_at, k.issue_state as state,
                k.issue_confidential as confidential
           from label_links k where k.label_id = v.label_id and k.issue_project_id = v.id) i
-       where ${all(p, rest, 'otherwise')} and ${seesIssues(p, shape, sql`v.role`)}
+       where ${all(p, rest, 'led')} and ${seesIssues(p, shape, sql`v.role`)}
          and (v.before = '{}' or not exists (
            select from label_links b where b.noteable_id = i.id and b.label_id = any(v.before)))
        ${cut}) i`
@@ -143,21 +143,20 @@ function viaAssignee(p: P, shape: Shape, cut: RawBuilder<unknown>): RawBuilder<u
   return sql`with ${mine(p)}, places as materialized (${places(p, shape)})
     select i.* from places v, lateral (
       select i.* from (${LINKS.assignee(p, sql`v.id`)}) i
-       where ${all(p, rest, 'otherwise')} and ${seesIssues(p, shape, sql`v.role`)} ${cut}) i`
+       where ${all(p, rest, 'led')} and ${seesIssues(p, shape, sql`v.role`)} ${cut}) i`
 }
 
 /** The same from links alone, where they say all that is asked and the order is that of time. */
-export const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
+const byLinks = (p: P, shape: Shape, cut: Cut): RawBuilder<unknown> | undefined =>
   viaLinks(p, shape, cut) ?? viaTitle(p, shape, cut.cut) ?? viaAssignee(p, shape, cut.cut)
 
 /** The issues of the place that match, as a query that `cut` ends; what it selects is all of `i`. */
-export function matching(
+function ofIssues(
   p: P,
   shape: Shape,
-  cut: RawBuilder<unknown>,
-  order?: OrderName,
+  { cut, walk }: { cut: RawBuilder<unknown>; walk: Walk },
 ): RawBuilder<unknown> {
-  const where = all(p, shape.conditions, walkOf(shape, order))
+  const where = all(p, shape.conditions, walk)
   if (shape.in === 'project')
     return sql`select i.* from issues i
       where i.project_id = ${p.place} and ${seesIssues(p, shape, sql`0`)} and ${where} ${cut}`
@@ -170,4 +169,39 @@ export function matching(
          where i.project_id = v.id and ${seesIssues(p, shape, sql`v.role`)} and ${where} ${cut}) i`
   return sql`${caller} select i.* from issues i join projects p on p.id = i.project_id, ${homeOf} n
     where ${where} and ${seesProjects(p, shape)} and ${seesIssues(p, shape, role)} ${cut}`
+}
+
+/** All that match, in no order: whole issues, or where links tell them only what those know of issues. */
+export function matching(
+  p: P,
+  shape: Shape,
+): { readonly all: RawBuilder<unknown>; readonly linked: boolean } {
+  // Of a group each project is looked through by its own index.
+  const cut = shape.in === 'group' ? sql`offset 0` : sql``
+  const links = byLinks(p, shape, { order: sql`order by i.created_at desc, i.id desc`, cut })
+  if (links !== undefined) return { all: links, linked: true }
+  const led = shape.in !== 'project' || has(shape, SEARCHES) || has(shape, REACTIONS)
+  return { all: ofIssues(p, shape, { cut, walk: led ? 'led' : 'in time' }), linked: false }
+}
+
+/** The first that match, as far as a page reaches; where many do. */
+export function walked(p: P, shape: ListShape): RawBuilder<unknown> {
+  const reach = sql`(${p.limit}::bigint + ${p.offset}::bigint)`
+  const order = sql`order by ${orderBy(shape)}`
+  const cut = sql`${order} limit ${reach}`
+  if (shape.order === 'created_at') {
+    const linked = byLinks(p, shape, { order, cut })
+    if (linked !== undefined) return linked
+  }
+  const walk = has(shape, SEARCHES)
+    ? 'led'
+    : shape.in === 'project' && shape.order === 'created_at' && !has(shape, REACTIONS)
+      ? 'in time'
+      : 'each'
+  const those = (held: RawBuilder<unknown>): RawBuilder<unknown> =>
+    ofIssues(p, shape, { cut: sql`and ${held}`, walk })
+  const columns = columnsOf(shape.order)
+  const turns =
+    shape.in === 'project' ? inTurn({ order: shape, place: p.place, reach, columns, those }) : undefined
+  return turns ?? ofIssues(p, shape, { cut, walk })
 }

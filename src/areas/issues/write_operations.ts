@@ -13,7 +13,7 @@ import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { Issue as IssueRow } from '../../db/schema_planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
-import { nothing, operation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
 import { conflict, invalid } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { changesIssue, createsIssues, deletesIssue } from './gates.ts'
@@ -53,6 +53,7 @@ export const createIssue = operation({
   path: '/projects/:id/issues',
   summary: 'Create an issue',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(createParams),
   gates: [project, createsIssues],
@@ -91,6 +92,7 @@ export const updateIssue = operation({
   path: '/projects/:id/issues/:issue_iid',
   summary: 'Change an issue',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(updateParams, { atLeastOne }),
   gates: [project, issue, changesIssue],

@@ -1,10 +1,10 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { isDay } from '../../core/days.ts'
 import type { IssueChange } from '../../core/issue_changes.ts'
 import { overlong } from '../../core/labelling.ts'
+import { isLonger } from '../../core/lengths.ts'
 import { titleFaults } from '../../core/titles.ts'
 import { badParams, invalid } from '../../http/problems.ts'
-import { listOf, nullable, oneOf } from '../../http/schema.ts'
+import { date, listOf, nullable, oneOf } from '../../http/schema.ts'
 
 /** Numbers that references can name; those that follow have room to grow. */
 const MOST_IID = 999_999_999
@@ -23,9 +23,7 @@ const common = {
   labels: titles,
   add_labels: titles,
   remove_labels: titles,
-  due_date: t.Optional(
-    nullable(t.String({ pattern: '^([0-9]{4}-[0-9]{2}-[0-9]{2})?$', description: 'Empty takes it away' })),
-  ),
+  due_date: t.Optional(nullable(date())),
   confidential: t.Optional(t.Boolean()),
   discussion_locked: t.Optional(t.Boolean()),
   issue_type: t.Optional(oneOf(['issue', 'incident', 'test_case', 'task'])),
@@ -61,15 +59,14 @@ const tooLong = (most: number): string => `is too long (maximum is ${most} chara
 
 /** Throws what is wrong with the record that this would make. */
 export function checkIssue(given: Given): void {
-  const { title, description, weight, due_date: day } = given
-  if (day && !isDay(day)) throw badParams(['due_date is invalid'])
+  const { title, description, weight } = given
   const names = overlong(given)
   if ((given.assignee_ids?.length ?? 0) > MOST.assignees) names.push('assignee_ids')
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const ofTitle = title === undefined ? [] : titleFaults(title.trim())
   const faults = {
     ...(ofTitle.length > 0 && { title: ofTitle }),
-    ...((description?.length ?? 0) > MOST.description && { description: [tooLong(MOST.description)] }),
+    ...(isLonger(description ?? '', MOST.description) && { description: [tooLong(MOST.description)] }),
     ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)
@@ -100,7 +97,7 @@ export const planOf = (given: Given): IssueChange => ({
   remove_labels: given.remove_labels,
   milestone_id: orNone(given.milestone_id),
   assignee_ids: assigneesOf(given),
-  due_date: given.due_date === '' ? null : given.due_date,
+  due_date: given.due_date,
   weight: given.weight,
   epic: epicOf(given),
   discussion_locked: given.discussion_locked,

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { own, unexpired, type Source } from '../../core/membership.ts'
+import { lasts } from '../../core/expiry.ts'
+import { own, type Source } from '../../core/membership.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
@@ -86,7 +87,7 @@ const otherOwner = statement(
   (p: Slots<Owning>) => sql<{ id: number }>`
     select m.id from members m join users u on u.id = m.user_id and u.user_type = 'human' and u.state = 'active'
      where m.namespace_id = any(${p.line}::bigint[]) and m.user_id <> ${p.user_id}
-       and m.access_level = ${sql.lit(ROLES.owner)} and ${unexpired}
+       and m.access_level = ${sql.lit(ROLES.owner)} and ${lasts('m')}
        and (m.expires_at is null or m.expires_at >= ${p.until}::date) limit 1`,
 )
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { own, unexpired, type Source } from '../../core/membership.ts'
+import { lasts } from '../../core/expiry.ts'
+import { own, type Source } from '../../core/membership.ts'
 import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import { namesUser, usersNamed } from '../../core/word_search.ts'
 import type { Db } from '../../db/client.ts'
@@ -57,7 +58,7 @@ const HELD = sql`m.user_id, m.access_level, m.expires_at, m.created_at, m.create
 const asked = (p: Slots<Values>, shape: Shape): Raw =>
   sql.join(
     [
-      unexpired,
+      lasts('m'),
       ...(shape.one ? [sql`m.user_id = ${p.user_id}`] : []),
       ...(shape.query
         ? [sql`exists (select from users u where u.id = m.user_id and ${namesUser(p.pattern)})`]
@@ -87,7 +88,7 @@ function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw
         select ${HELD} from members m
          where m.namespace_id = giving.id and m.access_level >= ${sql.lit(ROLES.guest)}
            and not denied_in(m.user_id, w.traversal_ids) and ${who} ${cut}) m
-     where ${visible} and (l.expires_at is null or l.expires_at > today())`
+     where ${visible} and ${lasts('l')}`
   const ofGroups = sql`(select shared_with_group_id as with_id, group_access, expires_at
                           from group_group_links where shared_group_id = any(${line})) l`
   const ofProject = sql`(select group_id as with_id, group_access, expires_at
@@ -122,7 +123,7 @@ const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
     from (${rows}) h join users u on u.id = h.user_id`
 
 const listStatement = statements<Shape, Values, Paged<Member>>((p, shape) => {
-  const who = sql`${unexpired} and m.user_id = any(array(select user_id from chosen))`
+  const who = sql`${lasts('m')} and m.user_id = any(array(select user_id from chosen))`
   return paged(
     sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
     shape.all

@@ -6,7 +6,7 @@ import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
 import { messagesOf } from '../../core/comparing.ts'
 import { repositoryPath } from '../../core/projects.ts'
-import { hasFeature } from '../../core/project_features.ts'
+import { hasFeature, seesPipelines } from '../../core/project_features.ts'
 import { isGitError } from '../../git/errors.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation, pageOf } from '../../http/operation.ts'
@@ -145,7 +145,8 @@ export const listMergeRequestPipelines = operation({
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async (ctx) => {
-    const { db, project, mergeRequest, page } = ctx
+    const { db, actor, project, mergeRequest, page } = ctx
+    if (!seesPipelines(actor, project)) return { items: [], total: 0 }
     const found = await listPipelinesOf(db, { id: mergeRequest.id, project_id: project.id }, page)
     return { ...found, items: found.items.map((row) => presentPipeline(row, project, ctx)) }
   },

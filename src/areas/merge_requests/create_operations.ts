@@ -3,6 +3,7 @@ import { ofMergeRequest } from '../../access/conversation_records.ts'
 import { developer, mayReadCode, project, signedIn } from '../../access/gates.ts'
 import { compareBranches, headOf, keepHead } from '../../core/comparing.ts'
 import { nextInProject } from '../../core/counters.ts'
+import { isRelated } from '../../core/fork_network.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest } from '../../core/merge_request_changes.ts'
 import { followBranches } from '../../core/merge_request_moves.ts'
@@ -12,16 +13,17 @@ import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { obey, placeOf } from '../../core/quick_actions.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
-import { operation } from '../../http/operation.ts'
+import { LONG_TEXT, operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
 import { MergeRequestDetail } from '../../records/merge_request.ts'
-import { isFork, manages, readsMergeRequests } from './gates.ts'
+import { manages, readsMergeRequests } from './gates.ts'
 import { findProject } from './store.ts'
 import {
   anotherOne,
   answerWith,
   checkLabels,
   checkTitle,
+  collaborates,
   common,
   managed,
   noSuchBranch,
@@ -40,7 +42,7 @@ async function targetOf({ db, actor, project }: Here, id: number | undefined): P
     throw notFound('Project')
   if (!mayReadCode(actor, found) || !hasFeature(actor, found, 'merge_requests') || found.archived)
     throw forbidden()
-  if (!isFork(project, found)) throw noFork()
+  if (!isRelated(project, found)) throw noFork()
   return found
 }
 
@@ -50,6 +52,7 @@ export const createMergeRequest = operation({
   summary: 'Create a merge request',
   published: true,
   moves: 'refs',
+  takes: LONG_TEXT,
   params: t.Object({
     source_branch: t.String(),
     target_branch: t.String(),
@@ -77,6 +80,7 @@ export const createMergeRequest = operation({
       description: params.description ?? null,
       squash: params.squash ?? false,
       remove_source_branch: params.remove_source_branch ?? false,
+      allow_collaboration: project.id !== ctx.project.id && collaborates(params) === true,
     }
     const change = manages(actor, project) ? managed(params) : {}
     const made = await db

@@ -84,6 +84,78 @@ test('a fork offers its branch to where it came from, which follows it and merge
   gitText(shop.directory, ['fsck', '--strict', '--no-dangling'])
 })
 
+test('who may merge from a fork pushes into its branch where that was allowed, and into no other', async () => {
+  const { make } = world()
+  const copy = await make.project({ repository: shop.directory, visibility: 'public', path: 'open-copy' })
+  await make.member(stranger, 'owner', { project: copy })
+  await make.sql(`update projects set forked_from_project_id = ${shop.project.id} where id = ${copy.id}`)
+  const root = `/projects/${copy.id}`
+  for (const branch of ['ours', 'theirs'])
+    await world().call('POST', `${root}/repository/branches`, { as: stranger, body: { branch, ref: 'main' } })
+  const wanted = {
+    source_branch: 'ours',
+    target_branch: 'main',
+    title: 'Together',
+    target_project_id: shop.project.id,
+  }
+  const made = await world().call('POST', `${root}/merge_requests`, {
+    as: stranger,
+    body: { ...wanted, allow_collaboration: true },
+  })
+  type Open = { iid: number; allow_collaboration: boolean; allow_maintainer_to_push: boolean }
+  const { iid, allow_collaboration, allow_maintainer_to_push } = made.body as Open
+  assert.deepEqual([made.status, allow_collaboration, allow_maintainer_to_push], [201, true, true])
+  let count = 0
+  const write = async (as: Someone, branch = 'ours'): Promise<unknown[]> => {
+    const actions = [{ action: 'create', file_path: `together-${(count += 1)}`, content: '' }]
+    const body = { branch, commit_message: 'm', actions }
+    const { status, text } = await world().call('POST', `${root}/repository/commits`, { as, body })
+    return status === 201 ? [201] : [status, text]
+  }
+  const NO = [403, '{"message":"403 Forbidden - You are not allowed to push into this branch"}']
+  const maintainer = await make.memberOf('maintainer', { project: shop.project })
+  const developer = await make.memberOf('developer', { project: shop.project })
+  assert.deepEqual(await write(maintainer), [201])
+  for (const branch of ['theirs', 'main', 'new']) assert.deepEqual(await write(maintainer, branch), NO)
+  // The target is protected: a Developer merges nothing into it.
+  assert.deepEqual(await write(developer), NO)
+  const place = copy.full_path
+  const told = async (as: Someone): Promise<number> => {
+    const authorization = `Basic ${Buffer.from(`x:${as.token}`).toString('base64')}`
+    const url = `/${place}.git/info/refs?service=git-receive-pack`
+    return (await world().app.inject({ url, headers: { authorization } })).statusCode
+  }
+  assert.deepEqual([await told(maintainer), await told(developer)], [200, 403])
+  const set = (as: Someone, allow_collaboration: boolean): Promise<Answered> =>
+    world().call('PUT', `/projects/${shop.project.id}/merge_requests/${iid}`, {
+      as,
+      body: { allow_collaboration },
+    })
+  assert.equal(
+    ((await set(maintainer, false)).body as Open).allow_collaboration,
+    true,
+    'it is not theirs to say',
+  )
+  for (const change of [
+    `update projects set visibility = 'private' where id = ${copy.id}`,
+    `update projects set visibility = 'public' where id = ${copy.id};
+     update merge_requests set state = 'closed' where project_id = ${shop.project.id} and iid = ${iid}`,
+  ]) {
+    await make.sql(change)
+    assert.notEqual((await write(maintainer))[0], 201, change)
+  }
+  await make.sql(
+    `update merge_requests set state = 'opened' where project_id = ${shop.project.id} and iid = ${iid}`,
+  )
+  assert.deepEqual(await write(maintainer), [201])
+  const protect = { name: 'ou*' }
+  await world().call('POST', `${root}/protected_branches`, { as: stranger, body: protect })
+  assert.deepEqual(await write(maintainer), NO)
+  await world().call('DELETE', `${root}/protected_branches/ou*`, { as: stranger })
+  assert.equal(((await set(stranger, false)).body as Open).allow_collaboration, false)
+  assert.deepEqual(await write(maintainer), NO)
+})
+
 test('nothing is offered to strangers, to what is hidden, or to what is switched off', async () => {
   const { make } = world()
   await commit('three')

@@ -71,9 +71,3 @@ export const comparedIn: Gate<
   refuses: forbidden,
   pass: ({ git, project }) => ({ repository: git.repository(repositoryPath(project.id)) }),
 }
-
-/** Whether one project was forked from the other, or both from one. */
-export const isFork = (one: Project, other: Project): boolean => {
-  const [a, b] = [one.forked_from_project_id, other.forked_from_project_id]
-  return a === other.id || b === one.id || (a !== null && a === b)
-}

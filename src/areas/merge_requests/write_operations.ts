@@ -10,17 +10,18 @@ import { obey, placeOf } from '../../core/quick_actions.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
-import { nothing, operation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
 import { invalid } from '../../http/problems.ts'
 import { listOf, oneOf } from '../../http/schema.ts'
 import { MergeRequestDetail } from '../../records/merge_request.ts'
 import { changesIt, manages } from './gates.ts'
-import { removeMergeRequest } from './store.ts'
+import { findProject, removeMergeRequest } from './store.ts'
 import {
   anotherOne,
   answerWith,
   checkLabels,
   checkTitle,
+  collaborates,
   common,
   managed,
   noSuchBranch,
@@ -41,6 +42,7 @@ export const updateMergeRequest = operation({
   path: '/projects/:id/merge_requests/:merge_request_iid',
   summary: 'Change a merge request',
   published: true,
+  takes: LONG_TEXT,
   params: t.Object(
     {
       ...common,
@@ -72,6 +74,7 @@ export const updateMergeRequest = operation({
       target_branch: params.target_branch,
       squash: params.squash,
       remove_source_branch: params.remove_source_branch,
+      allow_collaboration: await collaboration(ctx, collaborates(params)),
       ...(manages(actor, project) && {
         ...managed(params),
         add_labels: params.add_labels,
@@ -99,6 +102,17 @@ export const updateMergeRequest = operation({
     () => anotherOne(1),
   ],
 })
+
+/** That its branch is open is for who may push there to say; what others say of it is passed over, as published. */
+async function collaboration(
+  { db, actor, mergeRequest }: Here & { readonly mergeRequest: Row },
+  wanted: boolean | undefined,
+): Promise<boolean | undefined> {
+  const { project_id, source_project_id } = mergeRequest
+  if (wanted === undefined || source_project_id === null || source_project_id === project_id) return undefined
+  const source = await findProject(db, source_project_id, actor.id)
+  return source && manages(actor, source) ? wanted : undefined
+}
 
 async function checkTarget(
   { git, mergeRequest }: Here & { readonly mergeRequest: Row },

@@ -28,8 +28,10 @@ export const common = {
   milestone_id: t.Optional(nullable(t.Integer())),
   remove_source_branch: t.Optional(t.Boolean()),
   squash: t.Optional(t.Boolean()),
-  allow_collaboration: t.Optional(t.Boolean()),
-  allow_maintainer_to_push: t.Optional(t.Boolean()),
+  allow_collaboration: t.Optional(
+    t.Boolean({ description: 'Of a fork: whoever may merge it may push into its branch' }),
+  ),
+  allow_maintainer_to_push: t.Optional(t.Boolean({ description: 'The same by its older name' })),
 }
 type Given = Partial<Static<ReturnType<typeof t.Object<typeof common>>>>
 
@@ -49,6 +51,10 @@ export const managed = (given: Given): MergeRequestChange => ({
   labels: given.labels,
   milestone_id: given.milestone_id === 0 ? null : given.milestone_id,
 })
+
+/** Whether whoever may merge it may push into its branch, if that was said. */
+export const collaborates = (given: Given): boolean | undefined =>
+  given.allow_collaboration ?? given.allow_maintainer_to_push
 
 export const checkTitle = (title: string | undefined): void => {
   const faults = title === undefined ? [] : titleFaults(title.trim())

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { group, groupPlanner, insideGroup, signedIn } from '../../access/gates.ts'
 import { premiumCharts } from '../../access/tiers.ts'
-import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { Issue } from '../../records/issue.ts'
 import { MergeRequest } from '../../records/merge_request.ts'
 import { Milestone, presentMilestone } from '../../records/milestone.ts'
@@ -47,6 +47,7 @@ export const createGroupMilestone = operation({
   path: '/groups/:id/milestones',
   summary: 'Create a milestone in a group',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(createParams),
   gates: [group, groupPlanner, inGroup],
@@ -60,6 +61,7 @@ export const updateGroupMilestone = operation({
   path: '/groups/:id/milestones/:milestone_id',
   summary: 'Change, close or activate a milestone of a group',
   published: true,
+  takes: LONG_TEXT,
   first: [signedIn],
   params: changeParams,
   gates: [group, groupPlanner, inGroup, milestone],

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { planner, project, signedIn } from '../../access/gates.ts'
 import { premiumCharts } from '../../access/tiers.ts'
-import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { Issue } from '../../records/issue.ts'
 import { MergeRequest } from '../../records/merge_request.ts'
 import { Milestone, presentMilestone } from '../../records/milestone.ts'
@@ -47,6 +47,7 @@ export const createMilestone = operation({
   method: 'POST',
   path: '/projects/:id/milestones',
   summary: 'Create a milestone in a project',
+  takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(createParams),
   gates: [project, inProject, planner],
@@ -59,6 +60,7 @@ export const updateMilestone = operation({
   method: 'PUT',
   path: '/projects/:id/milestones/:milestone_id',
   summary: 'Change, close or activate a milestone of a project',
+  takes: LONG_TEXT,
   first: [signedIn],
   params: changeParams,
   gates: [project, inProject, planner, milestone],

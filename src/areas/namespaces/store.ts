@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import { isFrequent } from '../../core/word_search.ts'
 import { ROLES, below, heldBy, roleInNamespace } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -16,9 +17,6 @@ import {
 import { meaning } from '../../db/text.ts'
 import type { NamespaceWithCounts } from './entity.ts'
 
-const current = (table: string): RawBuilder<unknown> =>
-  sql`(${sql.ref(`${table}.expires_at`)} is null or ${sql.ref(`${table}.expires_at`)} > today())`
-
 /**
  * Members anywhere in the hierarchy of a namespace: of its groups, its projects, and of groups they are shared with.
  * `below.ids` are the namespaces of the hierarchy, as a list: joined as rows, PostgreSQL takes them for many and reads
@@ -26,24 +24,24 @@ const current = (table: string): RawBuilder<unknown> =>
  */
 const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select m.user_id, m.access_level, true as of_group
-    from members m where m.namespace_id = any(below.ids) and ${current('m')}
+    from members m where m.namespace_id = any(below.ids) and ${lasts('m')}
   union all
   select m.user_id, m.access_level, false
     from members m
-   where m.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids))) and ${current('m')}
+   where m.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids))) and ${lasts('m')}
   union all
   select m.user_id, least(m.access_level, l.group_access), false
     from group_group_links l join namespaces invited on invited.id = l.shared_with_group_id,
          lateral (select m.* from members m
-                   where m.namespace_id = any(invited.traversal_ids) and ${current('m')} offset 0) m
-   where l.shared_group_id = any(below.ids) and ${current('l')}
+                   where m.namespace_id = any(invited.traversal_ids) and ${lasts('m')} offset 0) m
+   where l.shared_group_id = any(below.ids) and ${lasts('l')}
   union all
   select m.user_id, least(m.access_level, l.group_access), false
     from project_group_links l join namespaces invited on invited.id = l.group_id,
          lateral (select m.* from members m
-                   where m.namespace_id = any(invited.traversal_ids) and ${current('m')} offset 0) m
+                   where m.namespace_id = any(invited.traversal_ids) and ${lasts('m')} offset 0) m
    where l.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids)))
-     and ${current('l')}
+     and ${lasts('l')}
   union all
   select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import type { Project } from '../../core/projects.ts'
 import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup } from '../../core/sight.ts'
@@ -32,7 +33,7 @@ const list = statements<Shape, Values, Paged<Namespace>>((p, { everything, share
   const invited = sql`(n.id = any(array(
       select l.group_id from project_group_links l
        where l.project_id = ${p.project_id} and l.group_access >= ${p.least}
-         and (l.expires_at is null or l.expires_at > today()))) and ${seesGroup(p, everything)})`
+         and ${lasts('l')})) and ${seesGroup(p, everything)})`
   const where = sql`n.kind = 'group' and (n.id = any(${p.line}::bigint[]) ${shared ? sql`or ${invited}` : sql``})
     and n.id <> all(${p.skip}::bigint[]) and (n.name ilike ${p.pattern} or n.path ilike ${p.pattern})`
   const page = sql<Namespace>`select n.* from namespaces n where ${where} order by n.id

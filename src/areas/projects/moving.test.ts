@@ -150,7 +150,11 @@ test('a moved project answers at its new place, and those of the old one have lo
     [`${to.full_path}/${project.path}`, 'private'],
   )
   assert.equal((await at().get(`/projects/${project.id}`, member)).status, 404)
-  assert.equal((await at().get(`/projects/${encodeURIComponent(project.full_path)}`, owner)).status, 404)
+  const before = `/projects/${encodeURIComponent(project.full_path)}`
+  assert.deepEqual(
+    [(await at().get(before, owner)).status, (await at().get(before, member)).status],
+    [301, 404],
+  )
   const already = await transfer(owner, project.id, to.id)
   assert.deepEqual(already.body, {
     message: 'Failed to transfer project {:new_namespace=>["Project is already in this namespace."]}',

@@ -199,7 +199,7 @@ test('a project moves to another path at once, for git’s address too, and not 
   const moved = await change(user, id, { path: 'after', name: 'After' })
   assert.equal(moved.body['http_url_to_repo'], `https://guild.example/${user.username}/after.git`)
   assert.equal((await at().get(`/projects/${user.username}%2Fafter`, user)).status, 200)
-  assert.equal((await at().get(`/projects/${user.username}%2Fbefore`, user)).status, 404)
+  assert.equal((await at().get(`/projects/${user.username}%2Fbefore`, user)).status, 301)
   assert.deepEqual((await change(user, id, { path: 'other' })).body, { message: { path: TAKEN } })
   assert.deepEqual((await change(user, id, { name: 'other' })).body, { message: { name: TAKEN } })
 })

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { lasts } from '../../core/expiry.ts'
 import { ROLES, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
@@ -22,7 +23,7 @@ const shares = (p: CallerSlots, everything: boolean): Raw => sql`(
            'group_id', n.id, 'group_name', n.name, 'group_full_path', n.full_path,
            'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')
     from project_group_links l join namespaces n on n.id = l.group_id
-   where l.project_id = p.id and (l.expires_at is null or l.expires_at > today()) and ${seesGroup(p, everything)})`
+   where l.project_id = p.id and ${lasts('l')} and ${seesGroup(p, everything)})`
 
 const forkedFrom = (p: CallerSlots, everything: boolean): Raw => sql`(
   select to_json(o.*)::jsonb || jsonb_build_object('namespace', ${home('n')}, 'shared_with_groups', '[]'::json)

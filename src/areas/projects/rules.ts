@@ -1,3 +1,4 @@
+import { isLonger } from '../../core/lengths.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { ROLES } from '../../core/roles.ts'
 
@@ -68,9 +69,7 @@ export function faultsOf({ name, path, description }: Described): Faults {
 }
 
 const tooLong = (text: string, longest: number): string[] =>
-  text.length > longest && Array.from(text).length > longest
-    ? [`is too long (maximum is ${longest} characters)`]
-    : []
+  isLonger(text, longest) ? [`is too long (maximum is ${longest} characters)`] : []
 
 function nameFaults(name: string): string[] {
   if (name === '') return ["can't be blank"]
