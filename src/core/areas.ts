@@ -40,14 +40,23 @@ export interface Belonging {
 }
 type Row = Omit<Belonging, 'many' | 'held_levels'> & { readonly held_levels: readonly number[] | null }
 
+const address = (of: Raw): Raw => sql`lower(${of}) || '/'`
+const covers = (place: Raw): Raw =>
+  sql`coalesce(starts_with(${address(sql`${place}::text`)}, ${address(sql`n.full_path`)}), false)`
+const isInside = (place: Raw): Raw =>
+  sql`starts_with(${address(sql`n.full_path`)}, ${address(sql`${place}::text`)})`
+
 const belonging = statement(
-  (p: Slots<{ user_id: number; level: number }>) => sql<Row>`
+  (p: Slots<{ user_id: number; level: number; place_id: number; place: string | null }>) => sql<Row>`
     with mine as materialized (select * from ${heldBy(p.user_id)} g),
     topmost as materialized (
-      select distinct n.id, n.full_path, n.kind from mine g join namespaces n on n.id = g.namespace_id
+      select distinct case when ${covers(p.place)} then ${p.place_id}::bigint else n.id end as id,
+             case when ${covers(p.place)} then ${p.place}::text else n.full_path end as full_path
+        from mine g join namespaces n on n.id = g.namespace_id
        where g.access_level >= ${p.level} and not exists (
          select from mine o
-          where o.access_level >= ${p.level} and o.namespace_id <> n.id and o.namespace_id = any(n.traversal_ids)))
+          where o.access_level >= ${p.level} and o.namespace_id <> n.id and o.namespace_id = any(n.traversal_ids))
+         and (${p.place}::text is null or ${covers(p.place)} or ${isInside(p.place)}))
     select array_agg(coalesce(g.namespace_id, 0)) as held_namespaces, array_agg(coalesce(g.project_id, 0)) as held_projects,
            array_agg(g.access_level) as held_levels,
            coalesce(bool_or(g.access_level = ${sql.lit(ROLES.no_access)}), false) as denies,
@@ -63,7 +72,7 @@ const belonging = statement(
       from mine g`,
 )
 
-const NOTHING: Belonging = {
+export const NOTHING: Belonging = {
   held_namespaces: [],
   held_projects: [],
   held_levels: [],
@@ -74,10 +83,22 @@ const NOTHING: Belonging = {
   single: [],
 }
 
-/** What the user holds, and where that is at least `level`. */
-export async function belongingOf(db: Db, userId: number | null, level: number): Promise<Belonging> {
+/** A namespace, and its address. */
+export interface Place {
+  readonly id: number
+  readonly path: string
+}
+
+/** What the user holds, and where that is at least `level`: anywhere, or in a place and below it. */
+export async function belongingOf(
+  db: Db,
+  userId: number | null,
+  level: number,
+  place?: Place,
+): Promise<Belonging> {
   if (userId === null) return NOTHING
-  const [row] = await db.rows(belonging, { user_id: userId, level })
+  const within = { place_id: place?.id ?? 0, place: place?.path ?? null }
+  const [row] = await db.rows(belonging, { user_id: userId, level, ...within })
   if (row === undefined || row.held_levels === null) return NOTHING
   return { ...row, held_levels: row.held_levels, many: row.homes.length > FEW }
 }

@@ -13,13 +13,21 @@ const SAMPLE = 150
 /** Whether the user `u` is meant by a part of a name. */
 export const namesUser = (pattern: Raw): Raw => sql`(u.name ilike ${pattern} or u.username ilike ${pattern})`
 
-const some = (direction: Raw): Raw =>
-  sql`(select u.* from users u order by u.id ${direction} limit ${sql.lit(SAMPLE)})`
+/**
+ * Whether every fifth of the oldest and the newest rows is what is looked for: it is then met on a walk along any order;
+ * what is rarer is fetched by an index.
+ */
+export function isFrequent(table: string, row: string, where: Raw): Raw {
+  const some = (direction: Raw): Raw =>
+    sql`(select * from ${sql.table(table)} r order by r.id ${direction} limit ${sql.lit(SAMPLE)})`
+  return sql`(select count(*) * 5 >= ${sql.lit(2 * SAMPLE)}
+                from (${some(sql`asc`)} union all ${some(sql`desc`)}) ${sql.ref(row)} where ${where})`
+}
+
 const rare = statement(
   (p: Slots<{ pattern: string }>) => sql<{ ids: number[]; frequent: boolean }>`
     with frequent as materialized (
-      select count(*) * 5 >= ${sql.lit(2 * SAMPLE)} as it
-        from (${some(sql`asc`)} union all ${some(sql`desc`)}) u where ${namesUser(p.pattern)})
+      select ${isFrequent('users', 'u', namesUser(p.pattern))} as it)
     select frequent.it as frequent, array(
              select u.id from users u where not frequent.it and ${namesUser(p.pattern)} limit ${sql.lit(MOST + 1)}) as ids
       from frequent`,

@@ -45,6 +45,8 @@ function serverCommand({ account, binaries }: Setting, cluster: string): Command
     max_connections: '50',
     max_wal_size: '512MB',
     jit: 'off',
+    // What is asked for often lies in memory: a walk along an index shall not be taken for dear.
+    random_page_cost: '1.1',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_destination: 'stderr',

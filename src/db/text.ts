@@ -1,6 +1,15 @@
+const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
+
 /** The `ilike` pattern for "contains this text", whatever signs the text holds. */
-export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+export const containing = (text: string): string => `%${escaped(text)}%`
 
 /** Whether there is anything to look for, and whether an index of trigrams finds it: three letters or digits in a row. */
 export const wordSize = (text: string): 'short' | 'long' | null =>
   text === '' ? null : /[\p{L}\p{N}]{3}/u.test(text) ? 'long' : 'short'
+
+export type Meant = 'whole' | 'part' | null
+/** What has less than three signs means what is called just so: no index knows where else it stands. */
+export const meant = (text: string): Meant =>
+  text === '' ? null : /^.{1,2}$/su.test(text) ? 'whole' : 'part'
+/** The `ilike` pattern for what is meant. */
+export const meaning = (text: string): string => (meant(text) === 'whole' ? escaped(text) : containing(text))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { LRUCache } from 'lru-cache'
 import type { Readable } from 'node:stream'
 import { digestBlob, streamArchive, streamBlob, type ArchiveQuery } from './objects/blob_stream.ts'
+import { fileSizes, type FileSize } from './objects/file_sizes.ts'
 import type { ObjectAnswer, ObjectQuestion } from './processes/cat_file.ts'
 import { parseCommit, type Commit } from './objects/commit.ts'
 import type { DiffQuestion, Stats } from './processes/diff_tree.ts'
@@ -51,6 +52,8 @@ export interface Repository extends Reach, Writes {
   streamBlob(id: string): Promise<Readable>
   /** The bytes of an archive as they come. Throws GitError when git fails. */
   streamArchive(query: ArchiveQuery): Promise<Readable>
+  /** Every file of the commit with this full hash, and its size. Throws GitError when git fails. */
+  fileSizes(commit: string): AsyncIterable<FileSize>
   /** The SHA-256 of a file's bytes, in hexadecimal. */
   digestBlob(blob: Blob): Promise<string>
   /** The hashes of one page of history, see LogQuery. Throws TypeError for malformed queries, GitError when git fails. */
@@ -91,6 +94,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
     streamArchive: (query) => streamArchive(room.spawner, gitDirectory, query),
+    fileSizes: (commit) => fileSizes(room.spawner, gitDirectory, commit),
     digestBlob: (blob) => digestBlob(room, gitDirectory, blob),
     log: (query) => room.walks.page(gitDirectory, query),
     ...reachAt(room.walkTools, gitDirectory),

@@ -14,6 +14,7 @@ export const members: Calls = {
   removeGroupMember      404 404 403 403 403 403 403 403 204 204 401
   listProjectMembers     404 404 404 200 200 200 200 200 200 200 401
   listAllProjectMembers  404 404 404 200 200 200 200 200 200 200 401
+  listUsersOfProject     404 404 404 200 200 200 200 200 200 200 401
   getProjectMember       404 404 404 200 200 200 200 200 200 200 401
   getAnyProjectMember    404 404 404 200 200 200 200 200 200 200 401
   addProjectMember       404 404 404 403 403 403 403 201 201 201 401
@@ -31,6 +32,7 @@ export const members: Calls = {
   removeGroupMember      403 403 403 403 403 403 403 403 204 204 401
   listProjectMembers     200 200 200 200 200 200 200 200 200 200 401
   listAllProjectMembers  200 200 200 200 200 200 200 200 200 200 401
+  listUsersOfProject     200 200 200 200 200 200 200 200 200 200 401
   getProjectMember       200 200 200 200 200 200 200 200 200 200 401
   getAnyProjectMember    200 200 200 200 200 200 200 200 200 200 401
   addProjectMember       403 403 403 403 403 403 403 201 201 201 401

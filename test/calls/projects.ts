@@ -27,6 +27,8 @@ export const projects: Calls = {
   listUserStarredProjects    200 200 200 200 200 200 200 200 200 200 200
   listProjectForks           404 404 404 200 200 200 200 200 200 200 404
   getProject                 404 404 404 200 200 200 200 200 200 200 404
+  getProjectLanguages        404 404 404 403 403 200 200 200 200 200 404
+  listProjectGroups          404 404 404 200 200 200 200 200 200 200 404
   createProject              400 400 400 400 400 400 201 201 201 201 401
   createUserProject          403 403 403 403 403 403 403 403 403 201 401
   updateProject              404 404 404 403 403 403 403 200 200 200 401
@@ -44,6 +46,8 @@ export const projects: Calls = {
                             none   0   5  10  15  20  30  40  50 adm nobody
   listProjectForks           200 200 200 200 200 200 200 200 200 200 200
   getProject                 200 200 200 200 200 200 200 200 200 200 200
+  getProjectLanguages        200 200 200 200 200 200 200 200 200 200 200
+  listProjectGroups          200 200 200 200 200 200 200 200 200 200 200
   updateProject              403 403 403 403 403 403 403 200 200 200 401
   deleteProject              403 403 403 403 403 403 403 403 202 202 401
   archiveProject             403 403 403 403 403 403 403 403 201 201 401

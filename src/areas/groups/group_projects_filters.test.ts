@@ -32,12 +32,19 @@ test('search finds a part of the name or path in any letter case, signs taken as
     { path: 'brig', name: 'Fast Ship' },
     { path: 'ship-log', name: '100%' },
     { path: 'pier' },
+    { path: 'qa', name: 'Quality' },
   )
   assert.deepEqual(pick(await list(group, { search: 'SHIP', order_by: 'id', sort: 'asc' }), 'path'), [
     'brig',
     'ship-log',
   ])
-  assert.deepEqual(pick(await list(group, { search: '%' }), 'path'), ['ship-log'])
+  assert.deepEqual(pick(await list(group, { search: '00%' }), 'path'), ['ship-log'])
+  assert.deepEqual(
+    pick(await list(group, { search: 'QA' }), 'path'),
+    ['qa'],
+    'less than three letters: all of it',
+  )
+  assert.deepEqual(pick(await list(group, { search: 'pi' }), 'path'), [])
   const none = await list(group, { search: 'nowhere' })
   assert.deepEqual([none.body, none.headers['x-total']], [[], '0'])
 })

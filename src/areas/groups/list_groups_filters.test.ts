@@ -54,7 +54,12 @@ test('signs that patterns know are only signs in a search', async () => {
     { name: String.raw`c\d` },
     { name: 'axb' },
   )
-  assert.deepEqual(pick(await list({ search: '%' }, user), 'name'), ['100%'])
+  assert.deepEqual(pick(await list({ search: '00%' }, user), 'name'), ['100%'])
+  assert.deepEqual(
+    pick(await list({ search: '%' }, user), 'name'),
+    [],
+    'less than three letters: all of a name',
+  )
   assert.deepEqual(pick(await list({ search: 'a_b' }, user), 'name'), ['a_b'])
   assert.deepEqual(pick(await list({ search: String.raw`c\d` }, user), 'name'), [String.raw`c\d`])
   assert.deepEqual(pick(await list({ search: "'" }, user), 'name'), [])

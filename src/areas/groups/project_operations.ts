@@ -2,19 +2,31 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import { anyone, group } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { ROLES } from '../../core/roles.ts'
+import {
+  PROJECT_LIST_SHAPE,
+  PROJECT_ORDERS,
+  type ProjectListShape,
+  type ProjectSet,
+} from '../../core/project_list_shape.ts'
 import type { Listed } from '../../db/statement.ts'
+import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { oneOf } from '../../http/schema.ts'
 import { GroupProject, presentProject } from '../../records/project.ts'
-import { PROJECT_ORDERS, PROJECT_SHAPE, listProjects } from './project_store.ts'
+import { listProjects } from './project_store.ts'
 import { projectFilters } from './whole.ts'
 
 const flag = t.Optional(t.Boolean({ default: false }))
 const looks = {
   archived: t.Optional(t.Boolean()),
   visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
-  search: t.Optional(t.String({ description: 'Part of the name or path' })),
+  search: t.Optional(
+    t.String({
+      description:
+        'Part of the name, path or description; the whole name or path where that is less than three letters',
+    }),
+  ),
 }
 const order = {
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
@@ -49,6 +61,17 @@ const every = {
 type Wanted = Static<TObject<typeof every>>
 type Here = Context & { readonly group: Group; readonly page: PageRequest }
 
+/** Whose projects: the group's own, with those of its subgroups, of the groups above, and those shared into it. */
+function whereOf(params: Wanted, own: boolean): Pick<ProjectListShape, 'of' | 'also'> {
+  if (!own) return { of: 'shared', also: [] }
+  const { include_subgroups, include_ancestor_groups, with_shared = true } = params
+  const also: ProjectSet[] = [
+    ...(include_ancestor_groups ? (['above'] as const) : []),
+    ...(with_shared ? (['shared'] as const) : []),
+  ]
+  return { of: include_subgroups ? 'below' : 'namespace', also }
+}
+
 async function pageOfProjects(
   ctx: Here,
   params: Wanted,
@@ -56,35 +79,30 @@ async function pageOfProjects(
 ): Promise<Listed<Static<typeof GroupProject>>> {
   const { db, actor, group, page } = ctx
   const admin = actor?.admin === true
-  const search = params.search ?? ''
+  const { search = '', with_issues_enabled, with_merge_requests_enabled } = params
   const role = params.owned ? ROLES.owner : actor ? params.min_access_level : undefined
   const found = await listProjects(
     db,
     actor,
     {
-      own,
-      ancestors: params.include_ancestor_groups ?? false,
-      descendants: params.include_subgroups ?? false,
-      shared: params.with_shared ?? true,
-      everything: admin,
+      ...PROJECT_LIST_SHAPE,
+      ...whereOf(params, own),
       order: params.order_by ?? 'created_at',
       descending: params.sort !== 'asc',
+      visibility: params.visibility ?? null,
       archived: params.archived ?? null,
-      visibility: params.visibility !== undefined,
-      search: search !== '',
+      search: meant(search),
       starred: params.starred ?? false,
-      role: role !== undefined,
-      issuesEnabled: params.with_issues_enabled ?? false,
-      mergeRequestsEnabled: params.with_merge_requests_enabled ?? false,
-      counted: PROJECT_SHAPE.counted,
-      vast: PROJECT_SHAPE.vast,
-      reach: PROJECT_SHAPE.reach,
+      role: role !== undefined && role > 0,
+      uses: [
+        ...(with_issues_enabled ? (['issues'] as const) : []),
+        ...(with_merge_requests_enabled ? (['merge_requests'] as const) : []),
+      ],
     },
     {
       ...projectFilters(group, { limit: page.size, offset: page.offset }),
-      visibility: params.visibility ?? null,
       search,
-      role: role ?? 0,
+      role: Math.max(role ?? 0, ROLES.guest),
     },
   )
   const view = {

@@ -4,7 +4,7 @@ import { ROLES, below, heldBy, openTo, roleInNamespace, type Viewer } from '../.
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
+import { meaning } from '../../db/text.ts'
 import type { GroupWithSizes } from './entity.ts'
 
 export interface ListShape {
@@ -53,12 +53,8 @@ const denied = (table: string): RawBuilder<unknown> => sql`
   ${sql.ref(`${table}.traversal_ids`)} && array(
     select z.namespace_id from mine z where z.access_level = 0 and z.namespace_id is not null)`
 
-/**
- * Whether the group `n` is one of the viewer's, whose grants are `mine`: everything on and below what the viewer
- * holds, and the line above what the viewer is let into.
- */
-export const belongs = sql`
-  n.id in (
+/** The groups of a viewer whose grants are `mine`: all on and below what is held, and the line above what one is let into. */
+const belonging = sql`
     select d.id from mine g join namespaces d on d.traversal_ids @> array[g.namespace_id]
      where g.access_level >= ${sql.lit(ROLES.guest)}
         or (g.access_level = ${sql.lit(ROLES.minimal_access)} and d.id = g.namespace_id)
@@ -66,17 +62,19 @@ export const belongs = sql`
     select unnest(d.traversal_ids) from mine g left join projects gp on gp.id = g.project_id
       join namespaces d on d.id = coalesce(g.namespace_id, gp.namespace_id)
      where g.access_level >= ${sql.lit(ROLES.guest)} and not ${denied('d')}
-       and not exists (select from mine z where z.access_level = 0 and z.project_id = g.project_id))
-  and not ${denied('n')}`
+       and not exists (select from mine z where z.access_level = 0 and z.project_id = g.project_id)`
+/** Whether the group `n` is one of those. */
+export const belongs = sql`n.id in (${belonging}) and not ${denied('n')}`
 
-function scopeOf(p: P, scope: ListShape['scope']): RawBuilder<unknown> {
+function scopeOf(p: P, { scope, search }: ListShape): RawBuilder<unknown> {
   switch (scope) {
     case 'all':
       return sql`true`
     case 'visible':
       return sql`(n.visibility = any(${p.open_to}) or (${belongs}))`
     case 'member':
-      return belongs
+      // As a list: joined as rows, they are taken for many, and whole indexes are read for a few. A word is rarer yet.
+      return search ? belongs : sql`n.id = any(array(${belonging})) and not ${denied('n')}`
     case 'owned':
       return sql`n.id in (select m.namespace_id from members m
         where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)}
@@ -113,7 +111,7 @@ function conditions(p: P, shape: ListShape): RawBuilder<unknown> {
     [
       sql`n.kind = 'group'`,
       placeOf(p, shape.place),
-      scopeOf(p, shape.scope),
+      scopeOf(p, shape),
       ...(shape.search
         ? [
             shape.place === 'anywhere'
@@ -180,7 +178,7 @@ export async function listGroups(
       ...values,
       user_id: viewer?.id ?? null,
       open_to: openTo(viewer),
-      pattern: containing(filters.search),
+      pattern: meaning(filters.search),
       after_name: after?.name ?? '',
       after_id: after?.id ?? 0,
     }),

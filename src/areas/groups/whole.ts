@@ -1,9 +1,10 @@
 import type { Static } from 'typebox'
 import type { Group as GroupRow } from '../../core/groups.ts'
+import { ANY_PROJECT, PROJECT_LIST_SHAPE, type ProjectListFilters } from '../../core/project_list_shape.ts'
 import type { Context } from '../../http/gate.ts'
 import { presentProject } from '../../records/project.ts'
 import { present, type Around, type Group } from './entity.ts'
-import { PROJECT_SHAPE, listProjects, type ProjectFilters } from './project_store.ts'
+import { listProjects } from './project_store.ts'
 import { listShares } from './store.ts'
 
 const MOST_PROJECTS = 100
@@ -28,14 +29,12 @@ export async function presentWhole(
 async function aroundGroup(ctx: Context, group: GroupRow, withProjects: boolean): Promise<Around> {
   const { db, actor } = ctx
   const filters = projectFilters(group, { limit: MOST_PROJECTS, offset: 0 })
-  const shape = { ...PROJECT_SHAPE, everything: actor?.admin === true, counted: false }
+  const shape = { ...PROJECT_LIST_SHAPE, uncounted: true }
   const view = { simple: false, customAttributes: false }
   // One after the other: a call that writes has one connection for all it asks.
   const shared_with_groups = await listShares(db, actor, group.id)
-  const own = withProjects ? await listProjects(db, actor, shape, filters) : undefined
-  const shared = withProjects
-    ? await listProjects(db, actor, { ...shape, own: false, shared: true }, filters)
-    : undefined
+  const own = withProjects ? await listProjects(db, actor, { ...shape, of: 'namespace' }, filters) : undefined
+  const shared = withProjects ? await listProjects(db, actor, { ...shape, of: 'shared' }, filters) : undefined
   return {
     shared_with_groups,
     projects: own?.items.map((row) => presentProject(row, ctx, view)),
@@ -44,12 +43,13 @@ async function aroundGroup(ctx: Context, group: GroupRow, withProjects: boolean)
 }
 
 /** All projects of a group. */
-export const projectFilters = (group: GroupRow, page: { limit: number; offset: number }): ProjectFilters => ({
-  group_id: group.id,
-  line: group.traversal_ids,
-  full_path: group.full_path,
-  visibility: null,
-  search: '',
-  role: 0,
+export const projectFilters = (
+  group: GroupRow,
+  page: { limit: number; offset: number },
+): ProjectListFilters => ({
+  ...ANY_PROJECT,
+  of_id: group.id,
+  of_path: group.full_path,
+  line: group.traversal_ids.filter((id) => id !== group.id),
   ...page,
 })

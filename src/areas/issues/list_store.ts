@@ -1,15 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import {
-  COUNTED,
-  listed,
-  paged,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { foundFirst } from '../../db/found.ts'
+import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { ConditionName, FilterValues } from './conditions.ts'
 import { matching, walked, type ListShape, type Shape, type Values } from './matching.ts'
@@ -40,26 +33,19 @@ const isWalked = (shape: ListShape): boolean =>
 
 const KNOWN_TO_LINKS: readonly OrderName[] = ['created_at', 'relative_position']
 
-/**
- * Those that match are put in order where they are few; where they are many, a walk in the order meets the first of them
- * soon. Which it is shows in the counting.
- */
 function put(p: Slots<Values>, shape: ListShape): RawBuilder<Paged<IssueShown>> {
   const columns = columnsOf(shape.order)
   const { all, linked } = matching(p, shape)
   const whole = linked && !KNOWN_TO_LINKS.includes(shape.order)
-  const before = sql`
-    found as materialized (
-      select ${whole ? sql`i.id` : columns} from (${all}) i limit ${sql.lit(COUNTED + 1)}),
-    many as materialized (select count(*) > ${sql.lit(COUNTED)} as are from found)`
-  const chosen = sql`
-    select i.id from (
-      select ${columns} from ${whole ? sql`found f, lateral (select * from issues where id = f.id offset 0) i` : sql`found i`}
-       where not (select are from many)
-      union all
-      select ${columns} from (${walked(p, shape)}) i where (select are from many)) i
-     order by ${orderBy(shape)} limit ${p.limit} offset ${p.offset}`
-  return paged(shownIssues(chosen, p.viewer), sql`select from found`, before)
+  const issues = sql`found f, lateral (select * from issues where id = f.id offset 0) i`
+  return foundFirst({
+    all: sql`select ${whole ? sql`i.id` : columns} from (${all}) i`,
+    few: sql`select ${columns} from ${whole ? issues : sql`found i`}`,
+    walked: sql`select ${columns} from (${walked(p, shape)}) i`,
+    order: orderBy(shape),
+    page: p,
+    shown: (chosen) => shownIssues(chosen, p.viewer),
+  })
 }
 
 const list = statements<ListShape, Values, Paged<IssueShown>>(

@@ -15,6 +15,7 @@ import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, notFound } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
+import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
 import * as changes from './changes_store.ts'
 import * as members from './store.ts'
@@ -34,6 +35,23 @@ interface Filters {
   readonly user_ids?: number[]
   readonly skip_users?: number[]
 }
+/** Everybody who works here, as a user and by no role. */
+export const listingUsers = {
+  params: t.Object({
+    search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or user name' })),
+    skip_users: t.Optional(listOf(t.Integer())),
+  }),
+  handle: async (
+    ctx: With<{ readonly search?: string; readonly skip_users?: number[] }> & { readonly page: PageRequest },
+  ) => {
+    const { db, actor, source, params, page } = ctx
+    const { search: query, skip_users } = params
+    const found = await members.list(db, actor, source, { all: true, query, skip_users, page })
+    return { ...found, items: found.items.map((row) => presentUser(row, ctx)) }
+  },
+  returns: pageOf(UserBasic),
+}
+
 const lists = (all: boolean) =>
   ({
     params: t.Object(filters),

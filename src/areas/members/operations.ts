@@ -8,7 +8,17 @@ import {
 } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
-import { adding, changing, listing, listingAll, member, memberOfAny, removing, showing } from './handling.ts'
+import {
+  adding,
+  changing,
+  listing,
+  listingAll,
+  listingUsers,
+  member,
+  memberOfAny,
+  removing,
+  showing,
+} from './handling.ts'
 
 const published = { published: true, first: [signedIn] } as const
 
@@ -91,6 +101,15 @@ export const listAllProjectMembers = operation({
   ...published,
   gates: [project, projectSource],
   ...listingAll,
+})
+
+export const listUsersOfProject = operation({
+  method: 'GET',
+  path: '/projects/:id/users',
+  summary: 'List the users who are members of a project, by whatever way',
+  ...published,
+  gates: [project, projectSource],
+  ...listingUsers,
 })
 
 export const getProjectMember = operation({

@@ -162,11 +162,12 @@ test('search finds a part of the name or path, in any letter case, signs taken a
   for (const options of [
     { path: 'wool', name: 'Fine Cloth' },
     { path: 'cloth-hall' },
-    { path: 'iron', name: '50%' },
+    { path: 'iron', name: '100%' },
   ])
     await world.make.member(user, 'guest', { group: await world.make.group(options) })
   assert.deepEqual(await paths(user, { search: 'CLOTH' }), ['wool', 'cloth-hall'])
-  assert.deepEqual(await paths(user, { search: '%' }), ['iron'])
+  assert.deepEqual(await paths(user, { search: '00%' }), ['iron'])
+  assert.deepEqual(await paths(user, { search: 'wo' }), [], 'less than three letters: all of a name or path')
   assert.deepEqual(await paths(user, { search: 'nothing-like-it' }), [])
   assert.deepEqual(await paths(user, { search: user.username.toUpperCase() }), [user.username])
   assert.equal((await paths(user, { search: '' })).length, 4)

@@ -1,9 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
+import { isFrequent } from '../../core/word_search.ts'
 import { ROLES, below, heldBy, roleInNamespace } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
 import {
+  known,
   listed,
   paged,
   statement,
@@ -12,7 +14,7 @@ import {
   type Paged,
   type Slots,
 } from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
+import { meaning } from '../../db/text.ts'
 import type { NamespaceWithCounts } from './entity.ts'
 
 /**
@@ -65,6 +67,8 @@ export interface ListShape {
   readonly ownedOnly: boolean
   readonly topLevelOnly: boolean
   readonly search: boolean
+  /** How many rows to take from each side. */
+  readonly reach: number
 }
 export interface ListValues {
   readonly user_id: number
@@ -75,35 +79,61 @@ export interface ListValues {
 }
 
 const listStatement = statements<ListShape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
-  const role = sql`coalesce(${roleInNamespace(heldBy(p.user_id), sql`n.traversal_ids`)}, 0)`
-  const mine = sql`n.id = any(array(
-    select d.id from ${heldBy(p.user_id)} g, ${below(sql`g.namespace_id`)} d
-     where g.access_level >= ${sql.lit(shape.ownedOnly ? ROLES.owner : ROLES.minimal_access)}
-       and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id)))
-    and ${role} > 0`
-  const where = sql.join(
-    [
-      shape.everything && !shape.ownedOnly ? sql`true` : mine,
-      ...(shape.topLevelOnly ? [sql`n.parent_id is null`] : []),
-      ...(shape.search ? [sql`(n.name ilike ${p.search} or n.path ilike ${p.search})`] : []),
-    ],
-    sql` and `,
-  )
-  const page = sql<NamespaceWithCounts>`
+  const role = sql`coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0)`
+  const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g),
+    mine as materialized (
+      select d.id from held g, ${below(sql`g.namespace_id`)} d
+       where g.access_level >= ${sql.lit(shape.ownedOnly ? ROLES.owner : ROLES.minimal_access)}
+         and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id))`
+  // Where nothing is denied, whatever stands below a grant is held.
+  const mine = sql`n.id = any(array(select id from mine))
+    and (not exists (select from held where access_level = 0) or ${role} > 0)`
+  const and = (conditions: RawBuilder<unknown>[]): RawBuilder<unknown> =>
+    sql.join([sql`true`, ...conditions], sql` and `)
+  const rest = [
+    ...(shape.everything && !shape.ownedOnly ? [] : [mine]),
+    ...(shape.topLevelOnly ? [sql`n.parent_id is null`] : []),
+  ]
+  const page = (rows: RawBuilder<unknown>): RawBuilder<NamespaceWithCounts> => sql`
     with request as (select ${p.least_billable}::int as least_billable)
     select n.*, ${role} as role, member_counts.*, project_counts.*
-      from (select n.* from namespaces n where ${where} order by n.id limit ${p.limit} offset ${p.offset}) n,
-           ${counts('n')}
+      from (${rows} order by n.id limit ${p.limit} offset ${p.offset}) n, ${counts('n')}
      order by n.id`
-  return paged(page, sql`select from namespaces n where ${where}`)
+  const all = sql`select n.* from namespaces n`
+  if (!shape.search) {
+    const where = and(rest)
+    return paged(page(sql`${all} where ${where}`), sql`select from namespaces n where ${where}`, held)
+  }
+  const called = sql`(n.name ilike ${p.search} or n.path ilike ${p.search})`
+  const frequent = sql`(select it from frequent)`
+  const walked = (order: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`(${all} ${order} offset 0) n where ${frequent} and ${and([called, ...rest])}`
+  const reach = sql.lit(shape.reach)
+  return paged(
+    page(sql`select n.* from (
+      (select n.* from ${walked(sql`order by n.id`)} limit ${reach}) union all
+      (${all} where n.id = any(array(select f.id from found f order by f.id limit ${reach})))) n`),
+    sql`select from (select n.id from ${walked(sql``)} union all select f.id from found f) m`,
+    sql`${held}, frequent as materialized (select ${isFrequent('namespaces', 'n', called)} as it),
+      found as materialized (
+        select n.id from (
+          ${all} where n.kind = 'group' and not ${frequent} and ${called} union all
+          ${all} where n.kind = 'user' and not ${frequent} and ${called} offset 0) n where ${and(rest)})`,
+  )
 })
 
 export const list = async (
   db: Db,
-  shape: ListShape,
+  shape: Omit<ListShape, 'reach'>,
   values: ListValues,
-): Promise<Listed<NamespaceWithCounts>> =>
-  listed(await db.rows(listStatement(shape), { ...values, search: containing(values.search) }))
+): Promise<Listed<NamespaceWithCounts>> => {
+  const reach = known(values.limit + values.offset)
+  const rows = await db.rows(listStatement({ ...shape, reach }), {
+    ...values,
+    search: meaning(values.search),
+  })
+  return listed(rows)
+}
 
 const countsStatement = statement(
   (p: Slots<{ id: number; least_billable: number }>) => sql<

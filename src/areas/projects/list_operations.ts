@@ -29,7 +29,8 @@ export const listUserProjects = operation({
   published: true,
   params,
   gates: [user, anyone],
-  handle: (ctx) => answerList(ctx, 'namespace', ctx.owner.namespace_id),
+  handle: (ctx) =>
+    answerList(ctx, 'namespace', { of_id: ctx.owner.namespace_id, of_path: ctx.owner.full_path }),
   returns,
   refuses,
 })
@@ -41,7 +42,7 @@ export const listUserStarredProjects = operation({
   published: true,
   params,
   gates: [user, anyone],
-  handle: (ctx) => answerList(ctx, 'starred', ctx.owner.id),
+  handle: (ctx) => answerList(ctx, 'starred', { of_id: ctx.owner.id }),
   returns,
   refuses,
 })
@@ -53,7 +54,7 @@ export const listProjectForks = operation({
   published: true,
   params,
   gates: [project, anyone],
-  handle: (ctx) => answerList(ctx, 'forks', ctx.project.id),
+  handle: (ctx) => answerList(ctx, 'forks', { of_id: ctx.project.id }),
   returns,
   refuses,
 })

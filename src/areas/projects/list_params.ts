@@ -6,9 +6,15 @@ import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
 import { listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/statement.ts'
-import { wordSize } from '../../db/text.ts'
+import { meant } from '../../db/text.ts'
+import {
+  ANY_PROJECT,
+  PROJECT_LIST_SHAPE,
+  PROJECT_ORDERS,
+  type ProjectListFilters,
+  type ProjectListShape,
+} from '../../core/project_list_shape.ts'
 import { presentRecord, type Project } from '../../records/full_project.ts'
-import { ANY_PROJECT, PROJECT_LIST_SHAPE, PROJECT_ORDERS, type ProjectListShape } from './list_shape.ts'
 import { listProjects } from './list_store.ts'
 
 const flag = t.Optional(t.Boolean({ default: false }))
@@ -19,7 +25,13 @@ export const listParams = {
   visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
   order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
-  search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name, path or description' })),
+  search: t.Optional(
+    t.String({
+      maxLength: 1_000,
+      description:
+        'Part of the name, path or description; the whole name or path where that is less than three letters',
+    }),
+  ),
   search_namespaces: t.Optional(t.Boolean({ description: 'The path of the namespace is searched too' })),
   simple: flag,
   owned: flag,
@@ -69,11 +81,11 @@ function roleOf(actor: Actor | null, params: ListParams): number | undefined {
 export async function answerList(
   ask: Ask,
   of: ProjectListShape['of'],
-  ofId = 0,
+  place: Partial<Pick<ProjectListFilters, 'of_id' | 'of_path'>> = {},
 ): Promise<Listed<Static<typeof Project>> | Keyset<Static<typeof Project>>> {
   const { db, actor, params, page } = ask
   const [shape, values] = wanted(ask, of)
-  const found = await listProjects(db, actor, shape, { ...values, of_id: ofId })
+  const found = await listProjects(db, actor, shape, { ...values, ...place })
   const view = {
     signedIn: actor !== null,
     admin: actor?.admin === true,
@@ -82,7 +94,7 @@ export async function answerList(
     customAttributes: params.with_custom_attributes && actor?.admin === true,
   }
   const items = found.items.slice(0, page.size).map((row) => presentRecord(row, ask, view))
-  if (!shape.keyset) return { items, total: found.total }
+  if (page.cursor === undefined) return { items, total: found.total }
   const last = items.at(-1)
   if (last === undefined || found.items.length <= page.size) return { items, next: undefined }
   return { items, next: { [shape.descending ? 'id_before' : 'id_after']: String(last.id) } }
@@ -109,28 +121,29 @@ function wanted(
     params
   const shape: ProjectListShape = {
     ...PROJECT_LIST_SHAPE,
-    of: of === 'all' && role !== undefined ? 'member' : of,
+    of,
     order,
     descending: params.sort !== 'asc',
     visibility: params.visibility ?? null,
     archived: params.archived ?? null,
-    search: wordSize(search),
+    search: meant(search),
     topic: topic.length > 0,
     starred: actor !== null && params.starred === true,
     role: role !== undefined,
     ids: (params.id_after ?? params.id_before) !== undefined,
-    features: with_issues_enabled === true || with_merge_requests_enabled === true,
+    uses: [
+      ...(with_issues_enabled ? (['issues'] as const) : []),
+      ...(with_merge_requests_enabled ? (['merge_requests'] as const) : []),
+    ],
     active: (last_activity_after ?? last_activity_before) !== undefined,
     updated: (updated_after ?? updated_before) !== undefined,
-    keyset,
+    uncounted: keyset,
   }
   const values = {
     ...ANY_PROJECT,
     search,
     namespaces: params.search_namespaces ?? false,
     topics: topic,
-    issues: with_issues_enabled ?? false,
-    merge_requests: with_merge_requests_enabled ?? false,
     role: role ?? 0,
     id_after: params.id_after ?? ANY_PROJECT.id_after,
     id_before: params.id_before ?? ANY_PROJECT.id_before,

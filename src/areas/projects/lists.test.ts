@@ -81,7 +81,8 @@ test('an order holds, both ways', async () => {
     assert.deepEqual(await paths(`order_by=${order}&sort=desc`, admin), up.toReversed(), order)
   }
   assert.deepEqual(await paths('order_by=path&sort=asc', admin), ['hidden', 'internal', 'mine', 'open'])
-  assert.deepEqual(await paths('order_by=similarity&search=in', admin), ['internal', 'mine'])
+  assert.deepEqual(await paths('order_by=similarity&search=INTE', admin), ['internal'])
+  assert.deepEqual(await paths('search=in', admin), [], 'two letters are no part of a name')
 })
 
 test('a walk by id follows links without totals; other orders have none', async () => {
@@ -140,4 +141,79 @@ test('the projects of a user are those of the personal namespace, as far as the 
   assert.deepEqual(await names(user), ['public', 'private'])
   assert.deepEqual([await names(other), await names()], [['public'], ['public']])
   assert.deepEqual((await at().get('/users/999999/projects')).body, { message: '404 User Not Found' })
+})
+
+test('the languages of a project are counted by the bytes of its default branch', async () => {
+  const user = await at().make.user()
+  const made = await at().call('POST', '/projects', { as: user, body: { name: 'Tongues' } })
+  const { id } = made.body as { id: number }
+  const languages = async (as?: Someone): Promise<unknown> =>
+    (await at().get(`/projects/${id}/languages`, as)).body
+  assert.deepEqual(await languages(user), {}, 'without a commit')
+  const commit = async (files: Record<string, string>): Promise<void> => {
+    const actions = Object.entries(files).map(([path, content]) => ({
+      action: 'create',
+      file_path: path,
+      content,
+    }))
+    const body = { branch: 'main', commit_message: 'Speak', actions }
+    const answer = await at().call('POST', `/projects/${id}/repository/commits`, { as: user, body })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  await commit({ 'lib/a.rb': 'x'.repeat(200), Dockerfile: 'x'.repeat(100), 'README.md': 'x'.repeat(900) })
+  assert.deepEqual(await languages(user), { Ruby: 66.67, Dockerfile: 33.33 })
+  await commit({ 'vendor/b.c': 'x'.repeat(5_000), 'größe/c.TS': 'x'.repeat(700) })
+  assert.deepEqual(Object.entries((await languages(user)) as object), [
+    ['TypeScript', 70],
+    ['Ruby', 20],
+    ['Dockerfile', 10],
+  ])
+  assert.deepEqual(await languages(await at().make.user()), { message: '404 Project Not Found' })
+})
+
+test('the groups above a project are listed, and those it is shared with as far as the caller sees them', async () => {
+  const top = await at().make.group({ visibility: 'public', path: 'ridge' })
+  const group = await at().make.group({ parent: top, visibility: 'public', path: 'slope', name: 'The Slope' })
+  const project = await at().make.project({ group, visibility: 'public' })
+  const [open, closed] = [await at().make.group({ visibility: 'public' }), await at().make.group()]
+  await at().make.sql(`insert into project_group_links (project_id, group_id, group_access)
+    values (${project.id}, ${open.id}, 20), (${project.id}, ${closed.id}, 30)`)
+  const ids = async (query = '', as?: Someone): Promise<unknown[]> => {
+    const { body, headers } = await at().get(`/projects/${project.id}/groups${query}`, as)
+    assert.equal(headers['x-total'], String((body as unknown[]).length))
+    return (body as { id: number }[]).map((each) => each.id)
+  }
+  const insider = await at().make.memberOf('guest', { group: closed })
+  assert.deepEqual(await ids(), [top.id, group.id])
+  assert.deepEqual(await ids('?with_shared=true'), [top.id, group.id, open.id])
+  assert.deepEqual(await ids('?with_shared=true', insider), [top.id, group.id, open.id, closed.id])
+  assert.deepEqual(await ids('?with_shared=true&shared_min_access_level=30', insider), [
+    top.id,
+    group.id,
+    closed.id,
+  ])
+  assert.deepEqual(await ids(`?skip_groups[]=${top.id}&search=SLO`), [group.id])
+  const { body } = await at().get(`/projects/${project.id}/groups?search=slope`)
+  assert.deepEqual(body, [
+    {
+      id: group.id,
+      web_url: 'https://guild.example/groups/ridge/slope',
+      name: 'The Slope',
+      avatar_url: null,
+      full_name: group.full_name,
+      full_path: 'ridge/slope',
+    },
+  ])
+  const users = await at().get(`/projects/${project.id}/users`, insider)
+  assert.deepEqual(users.body, [
+    {
+      id: insider.id,
+      username: insider.username,
+      name: insider.name,
+      state: 'active',
+      locked: false,
+      avatar_url: null,
+      web_url: `https://guild.example/${insider.username}`,
+    },
+  ])
 })

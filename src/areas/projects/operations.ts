@@ -24,6 +24,7 @@ export {
   listUserProjects,
   listUserStarredProjects,
 } from './list_operations.ts'
+export { getProjectLanguages, listProjectGroups } from './content_operations.ts'
 export { forkProject, transferProject } from './move_operations.ts'
 export { shareProject, unshareProject } from './share_operations.ts'
 export { updateProject } from './update_operations.ts'

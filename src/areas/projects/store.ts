@@ -84,11 +84,16 @@ export const star = async (db: Db, id: number, userId: number): Promise<boolean>
 export const unstar = async (db: Db, id: number, userId: number): Promise<boolean> =>
   (await db.run(removeStar, { id, user_id: userId })) > 0
 
+interface Owner {
+  readonly id: number
+  readonly namespace_id: number
+  readonly full_path: string
+}
 const owner = statement(
-  (p: Slots<{ id: number; username: string }>) => sql<{ id: number; namespace_id: number }>`
-    select u.id, n.id as namespace_id from users u join namespaces n on n.owner_id = u.id
+  (p: Slots<{ id: number; username: string }>) => sql<Owner>`
+    select u.id, n.id as namespace_id, n.full_path from users u join namespaces n on n.owner_id = u.id
      where u.id = ${p.id} or lower(u.username) = lower(${p.username}) order by u.id = ${p.id} desc limit 1`,
 )
 /** A user with a personal namespace, by id or by name. */
-export const findOwner = (db: Db, ref: string): Promise<{ id: number; namespace_id: number } | undefined> =>
+export const findOwner = (db: Db, ref: string): Promise<Owner | undefined> =>
   db.one(owner, { id: /^\d{1,15}$/.test(ref) ? Number(ref) : 0, username: ref })

@@ -80,10 +80,10 @@ async function expected(who: (typeof callers)[number], where: string, level: num
   return rows.map(({ id }) => id)
 }
 
-async function answered(query: string, as: Someone | undefined): Promise<number[]> {
+async function answered(query: string, as: Someone | undefined, list = '/projects?'): Promise<number[]> {
   const found: number[] = []
   for (let page = 1; ; page++) {
-    const answer = await at().get(`/projects?${query}&per_page=50&page=${page}`, as)
+    const answer = await at().get(`${list}${query}&per_page=50&page=${page}`, as)
     assert.equal(answer.status, 200, answer.text)
     found.push(...(answer.body as { id: number }[]).map(({ id }) => id))
     if (answer.headers['x-next-page']) continue
@@ -103,8 +103,14 @@ const LISTS: readonly (readonly [query: string, where: string, level: number])[]
   ['search=anchor', `p.name ilike '%anchor%'`, 0],
   ['search=anchor&order_by=similarity', `p.name ilike '%anchor%'`, 0],
   ['search=keel 1&order_by=similarity', `p.name ilike '%keel 1%'`, 0],
-  ['search=ke&order_by=similarity', `p.name ilike '%ke%'`, 0],
-  ['search=ke', `p.name ilike '%ke%'`, 0],
+  ['search=ke&order_by=similarity', `lower(p.name) = 'ke'`, 0],
+  ['search=p7', `p.path = 'p7'`, 0],
+  ['search=e 1', `p.name ilike '%e 1%'`, 0],
+  ['search=e 1&order_by=similarity', `p.name ilike '%e 1%'`, 0],
+  ['id_before=100', 'p.id < 100', 0],
+  ['id_before=40&search=anchor', `p.id < 40 and p.name ilike '%anchor%'`, 0],
+  ['last_activity_after=2020-01-01&archived=false', 'not archived', 0],
+  ['last_activity_before=2020-01-01', 'false', 0],
   ['search=vast/v1101&search_namespaces=true', `p.full_path ilike '%vast/v1101%'`, 0],
 ]
 const OWN: typeof LISTS = [
@@ -126,6 +132,39 @@ for (const [query, where, level] of [...LISTS, ...OWN])
         `${who.name}, ${query}`,
       )
     }
+  })
+
+const PLACES = [
+  ['/groups/1101/projects', 'p.namespace_id = 1101'],
+  ['/groups/1000/projects?include_subgroups=true', 'n.traversal_ids @> array[1000::bigint]'],
+] as const
+const THERE: typeof LISTS = [
+  ['order_by=name&archived=true', 'archived', 0],
+  ['visibility=internal', `p.visibility = 'internal'`, 0],
+  ['search=anchor', `p.name ilike '%anchor%'`, 0],
+  ['search=anchor&order_by=similarity', `p.name ilike '%anchor%'`, 0],
+  ['search=keel', `p.name ilike '%keel%'`, 0],
+  ['search=keel&order_by=similarity', `p.name ilike '%keel%'`, 0],
+  ['min_access_level=30&search=keel', `p.name ilike '%keel%'`, 30],
+]
+/** So many that they are not fetched and sorted. */
+const FILLERS = `insert into projects (namespace_id, name, path, full_path, visibility)
+  select 1101, 'Filler ' || n, 'f' || n, 'vast/v1101/f' || n, 'private' from generate_series(1, 2001) n`
+
+for (const size of ['a few projects', 'thousands'])
+  test(`in a group with ${size}, too, each is listed once, and no other`, async () => {
+    if (size === 'thousands') await at().make.sql(FILLERS)
+    for (const who of callers)
+      for (const [list, place] of PLACES)
+        for (const [query, where, level] of THERE) {
+          if (level > 0 && who.as === undefined) continue
+          const path = list.includes('?') ? `${list}&` : `${list}?`
+          assert.deepEqual(
+            (await answered(query, who.as, path)).toSorted((a, b) => a - b),
+            await expected(who, `${place} and ${where}`, level),
+            `${who.name}, ${list}, ${query}`,
+          )
+        }
   })
 
 test('what is called so comes first, then what begins so, then what holds it', async () => {

@@ -13,7 +13,7 @@ import {
   type Paged,
   type Slots,
 } from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
+import { meaning, meant } from '../../db/text.ts'
 import { personOf, type Person } from '../../records/person.ts'
 
 export const ORDERS = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
@@ -48,8 +48,8 @@ export interface ListShape {
   readonly desc: boolean
   /** Administrators find users by addresses that others do not see. */
   readonly anyEmail: boolean
-  /** How what is searched for is found: as an address, as the few users that it names, or by a look at each name. */
-  readonly by: 'address' | 'ids' | 'name' | null
+  /** How what is searched for is found: as an address, a whole name, as the few users that it names, or by a look at each name. */
+  readonly by: 'address' | 'whole' | 'ids' | 'name' | null
   readonly reach: number
 }
 interface Values {
@@ -124,10 +124,11 @@ export async function list(
   )
   const { username = '', search = '', public_email = '' } = filters
   const { created_after = '', created_before = '' } = filters
-  const texts = { username, search, pattern: containing(search), public_email }
+  const texts = { username, search, pattern: meaning(search), public_email }
   const address = search.includes('@')
-  const ids = address ? undefined : await usersNamed(db, search)
-  const by = search === '' ? null : address ? 'address' : ids === undefined ? 'name' : 'ids'
+  const whole = meant(search) === 'whole'
+  const ids = address || whole ? undefined : await usersNamed(db, search)
+  const by = search === '' ? null : address ? 'address' : whole ? 'whole' : ids === undefined ? 'name' : 'ids'
   const values = { ...texts, created_after, created_before, ids: ids ?? [], ...page }
   const reach = known(page.limit + page.offset)
   return listed(await db.rows(listStatement({ ...shape, having, by, reach }), values))

@@ -6,6 +6,7 @@ import {
   dice,
   gitLines,
   gitText,
+  initRepository,
   openTestGit,
   scratch,
   writeHistory,
@@ -131,6 +132,30 @@ for (const [index, [name, write]] of Object.entries(variants).entries()) {
   })
 }
 
+void test('a commit that only a merge brings in, older than asked for, leaves nothing out where first parents are followed', async () => {
+  const directory = join(root, 'skewed.git')
+  initRepository(directory)
+  const commit = (mark: number, time: number, ...parents: readonly number[]): string => {
+    const lines = parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} :${parent}\n`)
+    return `commit refs/heads/main\nmark :${mark}\ncommitter A <a@x> ${time} +0000\ndata 1\nx\n${lines.join('')}\n`
+  }
+  const history = [
+    commit(1, 100),
+    commit(2, 200, 1),
+    commit(3, 10, 2),
+    commit(4, 300, 2),
+    commit(5, 400, 4, 3),
+  ]
+  gitText(directory, ['fast-import', '--quiet', '--force'], history.join(''))
+  gitText(directory, [...changedPaths, '--reachable'])
+  const { git, commands } = opened()
+  const [tip = ''] = gitLines(directory, ['rev-parse', 'main'])
+  const query = { from: [tip], since: 50, firstParent: true, order: 'topo', skip: 0, limit: 9 } as const
+  const list = await git.repository('skewed.git').log(query)
+  assert.deepEqual(list, gitLines(directory, asArguments(query)))
+  assert.deepEqual([list.length, commands], [4, []])
+})
+
 void test('without filters of changed paths, lists by path are left to git', async () => {
   const directory = variant(
     'plain',
@@ -144,7 +169,7 @@ void test('without filters of changed paths, lists by path are left to git', asy
 })
 
 void test("lists, counts, refs and stats of this project's own history are those of git", async (context) => {
-  const own = join(import.meta.dirname, '../..')
+  const own = join(import.meta.dirname, '../../..')
   // A copy of the sources may come without their history.
   if (!existsSync(join(own, '.git'))) return context.skip('no history is here')
   await importRepository(opened().git, own, 'own.git')

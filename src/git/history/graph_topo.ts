@@ -22,8 +22,10 @@ export function* topological(walk: Walk): Generator<number, void> {
     depth.children[commit] = 0
     if (walk.time(commit) < since) continue
     while (!walk.meetParents(commit)) yield pause
+    depth.learnParents(commit)
     for (const parent of walk.parents(commit)) {
       if (walk.has(parent, mark.out)) continue
+      depth.read(parent)
       if (depth.reach(parent)) yield* depth.deepen()
       const left = (depth.children[parent] ?? 0) - 1
       depth.children[parent] = left
@@ -39,6 +41,11 @@ class Depths {
   readonly children: Int32Array
   readonly #walk: Walk
   readonly #generation: Float64Array
+  /**
+   * What git knows by now. Of first parents alone it reads no others, and takes what it has not read for the oldest of
+   * all, wherever that stands in its queue.
+   */
+  readonly #known: { readonly generation: Float64Array; readonly time: Float64Array }
   readonly #toExplore: Queue
   readonly #toCount: Queue
   #lowest = Infinity
@@ -48,11 +55,16 @@ class Depths {
     this.#walk = walk
     this.#generation = generations(graph)
     this.children = new Int32Array(graph.size)
-    this.#toExplore = new Queue(this.#generation, graph.time)
+    this.#known = {
+      generation: new Float64Array(this.#generation.length),
+      time: new Float64Array(graph.size),
+    }
+    this.#toExplore = new Queue(this.#known.generation, this.#known.time)
     this.#toCount = new Queue(this.#generation, graph.time)
   }
 
   start(commit: number): void {
+    this.read(commit)
     this.#enter(this.#toExplore, commit, mark.explored)
     this.#enter(this.#toCount, commit, mark.counted)
     this.reach(commit)
@@ -71,21 +83,23 @@ class Depths {
   *deepen(): Generator<number, void> {
     const walk = this.#walk
     let steps = 0
-    while (this.#isDue(this.#toCount, this.#lowest)) {
+    while (isDue(this.#toCount, this.#generation, this.#lowest)) {
       steps += 1
       if ((steps & breath) === 0) yield pause
       const commit = this.#toCount.pop()
       const own = this.#generation[commit] ?? Infinity
-      while (this.#isDue(this.#toExplore, own)) {
+      while (isDue(this.#toExplore, this.#known.generation, own)) {
         steps += 1
         if ((steps & breath) === 0) yield pause
         const next = this.#toExplore.pop()
         if (walk.time(next) < walk.course.since) walk.set(next, mark.out)
         while (!walk.meetParents(next)) yield pause
         if (walk.has(next, mark.out)) walk.excludeParents(next)
+        this.learnParents(next)
         for (const parent of walk.parents(next)) this.#enter(this.#toExplore, parent, mark.explored)
       }
       for (const parent of walk.parents(commit)) {
+        this.read(parent)
         const known = this.children[parent] ?? 0
         this.children[parent] = known === 0 ? 2 : known + 1
         this.#enter(this.#toCount, parent, mark.counted)
@@ -94,9 +108,18 @@ class Depths {
     }
   }
 
-  #isDue(queue: Queue, lowest: number): boolean {
-    const [next] = queue.waiting
-    return next !== undefined && (this.#generation[next] ?? Infinity) >= lowest
+  /** Notes which of the parents have been read. */
+  learnParents(commit: number): void {
+    for (const parent of this.#walk.parents(commit)) if (this.#walk.has(parent, mark.read)) this.read(parent)
+  }
+
+  /** Reads a commit, as git does before it asks how deep it lies. */
+  read(commit: number): void {
+    const { generation, time } = this.#known
+    this.#walk.set(commit, mark.read)
+    time[commit] = this.#walk.time(commit)
+    // What lies beyond the graph's files has none, and keeps none.
+    if (commit < generation.length) generation[commit] = this.#generation[commit] ?? 0
   }
 
   #enter(queue: Queue, commit: number, done: number): void {
@@ -104,4 +127,9 @@ class Depths {
     this.#walk.set(commit, done)
     queue.push(commit)
   }
+}
+
+function isDue(queue: Queue, generation: Float64Array, lowest: number): boolean {
+  const [next] = queue.waiting
+  return next !== undefined && (generation[next] ?? Infinity) >= lowest
 }

@@ -1,5 +1,6 @@
-import type { Belonging } from '../../core/areas.ts'
-import type { Visibility } from '../../db/schema.ts'
+import type { Visibility } from '../db/schema.ts'
+import type { Meant } from '../db/text.ts'
+import type { Belonging } from './areas.ts'
 
 export const PROJECT_ORDERS = [
   'id',
@@ -12,36 +13,41 @@ export const PROJECT_ORDERS = [
   'star_count',
 ] as const
 
+/** Sets of projects that are few: starred by somebody, forked from one, shared with a group, right in a group above it. */
+export type ProjectSet = 'starred' | 'forks' | 'shared' | 'above'
 export interface ProjectListShape {
-  /** Which projects: all that the viewer sees, the viewer's own, those of a namespace, starred by somebody, forked from one. */
-  readonly of: 'all' | 'member' | 'namespace' | 'starred' | 'forks'
+  /** Where: everywhere, right in a namespace, anywhere below it; or a set. */
+  readonly of: 'all' | 'namespace' | 'below' | ProjectSet
+  /** Sets that are listed besides. */
+  readonly also: readonly ProjectSet[]
   readonly order: (typeof PROJECT_ORDERS)[number]
   readonly descending: boolean
   readonly visibility: Visibility | null
   readonly archived: boolean | null
-  /** Whether there is a word to look for, and whether it has the three letters that the indexes of words need. */
-  readonly search: 'short' | 'long' | null
+  /** Whether the word is to be the whole of a name or a part of it. */
+  readonly search: Meant
   readonly topic: boolean
   readonly starred: boolean
   /** The viewer must hold a level, however visible the project is. */
   readonly role: boolean
   readonly ids: boolean
-  /** What the project uses. */
-  readonly features: boolean
+  /** What must be switched on. */
+  readonly uses: readonly ('issues' | 'merge_requests')[]
   readonly active: boolean
   readonly updated: boolean
-  /** Pages by id, without totals. */
-  readonly keyset: boolean
+  /** Without a total. */
+  readonly uncounted: boolean
 }
 export interface ProjectListFilters {
-  /** Of the namespace, the user who starred, or the project forked. */
+  /** The namespace and its address, the user who starred, or the project forked. */
   readonly of_id: number
+  readonly of_path: string
+  /** The groups above the namespace. */
+  readonly line: readonly number[]
   readonly search: string
   /** Whether a match in the path of the namespace will do. */
   readonly namespaces: boolean
   readonly topics: readonly string[]
-  readonly issues: boolean
-  readonly merge_requests: boolean
   readonly role: number
   readonly id_after: number
   readonly id_before: number
@@ -62,6 +68,7 @@ export type ProjectListValues = ProjectListFilters &
 
 export const PROJECT_LIST_SHAPE: ProjectListShape = {
   of: 'all',
+  also: [],
   order: 'created_at',
   descending: true,
   visibility: null,
@@ -71,18 +78,18 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
   starred: false,
   role: false,
   ids: false,
-  features: false,
+  uses: [],
   active: false,
   updated: false,
-  keyset: false,
+  uncounted: false,
 }
 export const ANY_PROJECT: Omit<ProjectListFilters, 'limit' | 'offset'> = {
   of_id: 0,
+  of_path: '',
+  line: [],
   search: '',
   namespaces: false,
   topics: [],
-  issues: false,
-  merge_requests: false,
   role: 0,
   id_after: 0,
   id_before: Number.MAX_SAFE_INTEGER,

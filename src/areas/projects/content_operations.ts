@@ -1,0 +1,67 @@
+import { Type as t } from 'typebox'
+import { anyone, projectEvenArchived as project, readsCode, repository } from '../../access/gates.ts'
+import { languagesOf } from '../../core/languages.ts'
+import { ROLES } from '../../core/roles.ts'
+import { operation, pageOf } from '../../http/operation.ts'
+import { listOf, nullable } from '../../http/schema.ts'
+import { listGroups } from './group_store.ts'
+
+export const getProjectLanguages = operation({
+  method: 'GET',
+  path: '/projects/:id/languages',
+  summary: 'Get the languages of the default branch, by their share of the bytes',
+  published: true,
+  gates: [project, repository, readsCode],
+  handle: async ({ project, repository }) => {
+    const { default_branch: branch } = project
+    const tip = branch === null ? undefined : await repository.ref(`refs/heads/${branch}`)
+    return tip === undefined ? {} : languagesOf(repository, tip)
+  },
+  returns: t.Record(t.String(), t.Number(), { description: 'Percentages, the largest first; five at most' }),
+})
+
+const ProjectGroup = t.Object({
+  id: t.Integer(),
+  web_url: t.String(),
+  name: t.String(),
+  avatar_url: nullable(t.String()),
+  full_name: t.String(),
+  full_path: t.String(),
+})
+
+export const listProjectGroups = operation({
+  method: 'GET',
+  path: '/projects/:id/groups',
+  summary: 'List the groups above a project, and those it is shared with',
+  published: true,
+  params: t.Object({
+    search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or path' })),
+    skip_groups: t.Optional(listOf(t.Integer())),
+    with_shared: t.Optional(t.Boolean({ default: false })),
+    shared_visible_only: t.Optional(t.Boolean({ default: false })),
+    shared_min_access_level: t.Optional(
+      t.Unsafe<number>({ type: 'integer', enum: Object.values(ROLES).filter((level) => level > 0) }),
+    ),
+  }),
+  gates: [project, anyone],
+  handle: async ({ db, config, actor, project, params, page }) => {
+    const found = await listGroups(db, actor, project, {
+      search: params.search ?? '',
+      skip: params.skip_groups ?? [],
+      shared: params.with_shared ?? false,
+      least: params.shared_min_access_level ?? 0,
+      limit: page.size,
+      offset: page.offset,
+    })
+    const items = found.items.map(({ id, name, avatar_url, full_name, full_path }) => ({
+      id,
+      web_url: `${config.url}/groups/${full_path}`,
+      name,
+      avatar_url,
+      full_name,
+      full_path,
+    }))
+    return { ...found, items }
+  },
+  returns: pageOf(ProjectGroup),
+})

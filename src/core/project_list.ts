@@ -1,0 +1,101 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { known, statements } from '../db/statement.ts'
+import { containing } from '../db/text.ts'
+import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
+import { frequency, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
+import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
+import { counted, found, isFound, isSet, orderOf, sources } from './project_list_sources.ts'
+import { ROLES, openTo, type Viewer } from './roles.ts'
+import { mine } from './sight.ts'
+
+type Raw = RawBuilder<unknown>
+
+const union = (parts: readonly Raw[]): Raw =>
+  sql.join(
+    parts.map((part) => sql`(${part})`),
+    sql` union all `,
+  )
+
+interface Parts {
+  /** What the others read: `mine`, the grants of the viewer, among it. */
+  readonly before: Raw
+  /** Whole rows of the page, and their order. */
+  readonly rows: Raw
+  readonly order: Raw
+  /** What is to be counted. */
+  readonly matches: Raw
+}
+
+/** A list of projects, for whoever shows them. */
+export function partsOf(p: P, shape: Shape): Parts {
+  const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
+  const order = orderOf(p, shape)
+  const all = union(sources(p, shape, { order, reach: shape.reach }))
+  return {
+    before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
+    rows: sql`select p.* from (${all}) p order by ${order} limit ${p.limit} offset ${p.offset}`,
+    order,
+    matches: sql`select from (${union(counted(p, shape).map((each) => sql`select m.id from (${each}) m`))}) m`,
+  }
+}
+
+/** More projects than these are not fetched and sorted. */
+const SORTED = 2_000
+const size = statements<Pick<ProjectListShape, 'of'>, ProjectListFilters, { small: boolean }>(
+  (p, { of }) => sql`
+    select count(*) <= ${sql.lit(SORTED)} as small
+      from (select from projects p where ${placeOf(p, of) ?? sql`true`} limit ${sql.lit(SORTED + 1)}) m`,
+)
+
+/** Whether there is no need for a walk. Right in a namespace every order has its index. */
+async function isSmall(db: Db, shape: ProjectListShape, filters: ProjectListFilters): Promise<boolean> {
+  const { of } = shape
+  if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
+  return (await db.rows(size({ of }), filters))[0]?.small === true
+}
+
+type Reading = Belonging & Pick<Shape, 'belongs' | 'held'>
+
+/** What the viewer belongs to, as far as it stands in the place of the list: of little, all is asked row by row. */
+async function readBelonging(
+  db: Db,
+  viewer: Viewer | null,
+  shape: ProjectListShape,
+  filters: ProjectListFilters,
+): Promise<Reading> {
+  const { of, role } = shape
+  if (viewer === null) return { ...NOTHING, belongs: 'nothing', held: false }
+  const sees = viewer.admin && !role
+  if (sees || isSet(shape) || (of === 'namespace' && shape.uncounted))
+    return { ...NOTHING, belongs: 'unread', held: false }
+  const { of_id: id, of_path: path } = filters
+  const place = of === 'all' ? undefined : { id, path }
+  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, place)
+  const all = place !== undefined && belonging.areas.includes(path)
+  const { areas, homes, single, many, denies } =
+    of !== 'namespace'
+      ? belonging
+      : { ...belonging, many: false, areas: all ? [path] : [], homes: all ? [id] : [] }
+  const belongs = many ? 'many' : areas.length + single.length > 0 ? 'few' : 'nothing'
+  return { ...belonging, areas, homes, belongs, held: all && !denies }
+}
+
+/** What a list is planned for, and the values that come with it. */
+export async function planned(
+  db: Db,
+  viewer: Viewer | null,
+  shape: ProjectListShape,
+  filters: ProjectListFilters,
+): Promise<[Shape, ProjectListValues]> {
+  const { many: _, belongs, held, denies, ...belonging } = await readBelonging(db, viewer, shape, filters)
+  const open = openTo(viewer)
+  const small = await isSmall(db, shape, filters)
+  const everything = viewer?.admin === true
+  const reach = known(filters.limit + filters.offset)
+  const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
+  return [
+    { ...shape, everything, open, belongs, held, denies, small, reach },
+    { ...filters, ...belonging, ...values },
+  ]
+}
