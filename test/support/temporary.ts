@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
 
@@ -24,6 +24,8 @@ function openFolder(): string | undefined {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined
     folder = mkdtempSync(join(MEMORY, 'guildhall-run-'))
+    // Open to all like the system's own: the database may run as another user.
+    chmodSync(folder, 0o1777)
     const program = join(folder, 'program')
     writeFileSync(program, '', { mode: 0o755 })
     accessSync(program, constants.X_OK)
