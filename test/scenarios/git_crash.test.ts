@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { isGitError } from '../../src/git/errors.ts'
 import { dice, gitLines, gitText, openTestGit, scratch, writeHistory } from '../support/git_fixtures.ts'
 
-/** `GIT_KILLS` asks for more of them by hand. */
-const KILLS = Number(process.env['GIT_KILLS'] ?? 6)
+/** `TEST_KILLS` asks for more of them by hand. */
+const KILLS = Number(process.env['TEST_KILLS'] ?? 6)
 const branches = ['one', 'two', 'three'].map((name) => `refs/heads/${name}`)
 const root = scratch()
 const directory = join(root, '0a/10.git')

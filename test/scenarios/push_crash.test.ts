@@ -7,7 +7,7 @@ import { gitClientOf, type GitClient } from '../support/git_client.ts'
 import { gitLines, gitText, scratch, writeHistory } from '../support/git_fixtures.ts'
 import { killGroup, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = Number(process.env['PUSH_KILLS'] ?? 3)
+const KILLS = Number(process.env['TEST_KILLS'] ?? 3)
 const PUSHERS = 3
 const TOKEN = 'a-token-that-outlives-every-crash'
 
