@@ -92,27 +92,6 @@ export const Group = t.Object({
   experiment_features_enabled: t.Optional(t.Boolean()),
 })
 
-/** Where a group stands, and no more. */
-export const GroupPlace = t.Object({
-  id: t.Integer(),
-  web_url: t.String(),
-  name: t.String(),
-  avatar_url: nullable(t.String()),
-  full_name: t.String(),
-  full_path: t.String(),
-})
-export const presentPlace = (
-  { id, name, avatar_url, full_name, full_path }: Namespace,
-  { config }: Pick<Instance, 'config'>,
-): Static<typeof GroupPlace> => ({
-  id,
-  web_url: `${config.url}/groups/${full_path}`,
-  name,
-  avatar_url,
-  full_name,
-  full_path,
-})
-
 type Site = Pick<Instance, 'config' | 'vault'>
 
 const paid = ({ config }: Pick<Instance, 'config'>): boolean => includes(config.tier, 'premium')

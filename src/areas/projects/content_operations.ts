@@ -3,7 +3,8 @@ import { anyone, projectEvenArchived as project, readsCode, repository } from '.
 import { languagesOf } from '../../core/languages.ts'
 import { ROLES } from '../../core/roles.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { listOf, nullable } from '../../http/schema.ts'
+import { listOf } from '../../http/schema.ts'
+import { GroupPlace, presentPlace } from '../../records/group_place.ts'
 import { listGroups } from './group_store.ts'
 
 export const getProjectLanguages = operation({
@@ -18,15 +19,6 @@ export const getProjectLanguages = operation({
     return tip === undefined ? {} : languagesOf(repository, tip)
   },
   returns: t.Record(t.String(), t.Number(), { description: 'Percentages, the largest first; five at most' }),
-})
-
-const ProjectGroup = t.Object({
-  id: t.Integer(),
-  web_url: t.String(),
-  name: t.String(),
-  avatar_url: nullable(t.String()),
-  full_name: t.String(),
-  full_path: t.String(),
 })
 
 export const listProjectGroups = operation({
@@ -44,7 +36,8 @@ export const listProjectGroups = operation({
     ),
   }),
   gates: [project, anyone],
-  handle: async ({ db, config, actor, project, params, page }) => {
+  handle: async (ctx) => {
+    const { db, actor, project, params, page } = ctx
     const found = await listGroups(db, actor, project, {
       search: params.search ?? '',
       skip: params.skip_groups ?? [],
@@ -53,15 +46,7 @@ export const listProjectGroups = operation({
       limit: page.size,
       offset: page.offset,
     })
-    const items = found.items.map(({ id, name, avatar_url, full_name, full_path }) => ({
-      id,
-      web_url: `${config.url}/groups/${full_path}`,
-      name,
-      avatar_url,
-      full_name,
-      full_path,
-    }))
-    return { ...found, items }
+    return { ...found, items: found.items.map((row) => presentPlace(row, ctx)) }
   },
-  returns: pageOf(ProjectGroup),
+  returns: pageOf(GroupPlace),
 })
