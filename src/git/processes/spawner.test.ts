@@ -186,6 +186,8 @@ void test('when the spawner dies, calls in flight fail, its processes die, and t
   const call = spawner.run(['x'])
   call.catch(() => undefined)
   const grandchild = await pidIn(id(3))
+  // A later call has ended: so the server has heard by which number it can end the first one.
+  await assert.rejects(spawner.run(['x'], { timeoutMs: 100 }), { fault: 'timeout' })
   const first = spawner.pid
   assert.ok(first !== undefined)
   process.kill(first, 'SIGKILL')
