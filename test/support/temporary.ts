@@ -1,4 +1,13 @@
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,9 +30,10 @@ export function writeToMemory(): void {
 function openFolder(): string | undefined {
   let folder: string | undefined
   try {
+    removeLeftovers()
     const { bavail, bsize } = statfsSync(MEMORY)
     if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined
-    folder = mkdtempSync(join(MEMORY, 'guildhall-run-'))
+    folder = mkdtempSync(join(MEMORY, `guildhall-run-${process.pid}-`))
     // Open to all like the system's own: the database may run as another user.
     chmodSync(folder, 0o1777)
     const program = join(folder, 'program')
@@ -34,5 +44,21 @@ function openFolder(): string | undefined {
     // There is no such place, or one where no program may run.
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
     return undefined
+  }
+}
+
+/** Takes away what runs left that were killed. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(MEMORY)) {
+    const pid = Number(/^guildhall-run-(\d+)-/.exec(name)?.[1] ?? process.pid)
+    if (!isAlive(pid)) rmSync(join(MEMORY, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
