@@ -89,7 +89,7 @@ async function storeLoose(objectDirectory: string, object: NewObject, durable: b
   const file = looseFile(objectDirectory, object.id)
   if (freshen(file)) return file
   const head = Buffer.from(`${object.type} ${object.body.length}\0`)
-  const bytes = await compress(Buffer.concat([head, object.body]))
+  const bytes = await compress(Buffer.concat([head, object.body]), object.type)
   const temporary = join(dirname(file), temporaryName('tmp_obj'))
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -65,11 +65,13 @@ export async function makeObject(type: ObjectType, body: Buffer): Promise<NewObj
   return { id: hash.digest('hex'), type, body }
 }
 
-/** Compresses bytes as git stores them. */
-export async function compress(bytes: Buffer): Promise<Buffer> {
-  if (bytes.length <= littleBytes) return deflateSync(bytes, littleCompression)
-  if (bytes.length <= smallBytes) return deflateSync(bytes, compression)
-  return compressAside(bytes, compression)
+/** Compresses bytes of an object of `type` as git stores them. */
+export async function compress(bytes: Buffer, type: ObjectType): Promise<Buffer> {
+  if (bytes.length > smallBytes) return compressAside(bytes, compression)
+  // Trees are hashes for the most part, and become differences to each other when maintenance packs them.
+  const level = type === 'tree' ? 0 : 1
+  const little = bytes.length <= littleBytes ? littleCompression : compression
+  return deflateSync(bytes, { ...little, level, chunkSize: bytes.length + 64 })
 }
 
 /** The object of a commit. Throws TypeError for hashes that are none, GitError `refused` for texts it cannot hold. */

@@ -76,7 +76,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
   put(header)
   const rest = breather()
   for (const { id, type, body } of objects) {
-    const [head, compressed] = [entryHead(type, body.length), await compress(body)]
+    const [head, compressed] = [entryHead(type, body.length), await compress(body, type)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
     packed.push({ id, offset, crc: crc32(compressed, crc32(head)) })
     put(head)
