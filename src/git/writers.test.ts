@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
@@ -9,6 +10,7 @@ import {
   openTestGit,
   scratch,
 } from '../../test/support/git_fixtures.ts'
+import { isGitError } from './errors.ts'
 import type { Signature } from './objects/commit.ts'
 
 const root = scratch()
@@ -95,4 +97,35 @@ void test('git may write beside it: what either has moved the other never overwr
   assert.equal(line.size, 128 + ours.length + pushed)
   assert.ok(ours.length > 0)
   gitText(directory, ['fsck', '--strict'])
+})
+
+void test('a branch moves to a commit only once that is stored; when it cannot be, the branch stays and the next one goes on', async () => {
+  const fresh = join(root, 'a/unstored.git')
+  initRepository(fresh)
+  const other = git.repository('a/unstored.git')
+  const write = (from: string | undefined, path: string): Promise<{ commit: string }> =>
+    other.writeChanges(from, [{ action: 'create', path, content: Buffer.from(path) }], {
+      parents: from === undefined ? [] : [from],
+      author: who,
+      committer: who,
+      message: path,
+    })
+  const first = await write(undefined, 'a/first')
+  await other.moveRefs([{ ref, from: undefined, to: first.commit }])
+  const lost = await write(first.commit, 'a/lost')
+  const packs = join(fresh, 'objects/pack')
+  const nameless = readdirSync(packs).filter((name) => name.startsWith('tmp_'))
+  assert.equal(nameless.length, 2)
+  for (const name of nameless) rmSync(join(packs, name))
+  await assert.rejects(other.moveRefs([{ ref, from: first.commit, to: lost.commit }]), { code: 'ENOENT' })
+  assert.equal(existsSync(join(fresh, `${ref}.lock`)), false)
+  assert.equal(gitText(fresh, ['rev-parse', '--verify', ref]), first.commit)
+  // Nor does anybody else take it for stored.
+  await assert.rejects(other.moveRefs([{ ref, from: first.commit, to: lost.commit }]), (error) =>
+    isGitError(error, 'refused'),
+  )
+  const next = await write(first.commit, 'a/next')
+  await other.moveRefs([{ ref, from: first.commit, to: next.commit }])
+  assert.equal(gitLines(fresh, ['rev-list', ref]).length, 2)
+  gitText(fresh, ['fsck', '--strict'])
 })

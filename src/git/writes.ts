@@ -55,7 +55,11 @@ export interface Writes {
   writeTree(base: string | undefined, changes: readonly Change[]): Promise<string>
   /** Writes a commit and returns its hash; it is durable once a ref has moved. Throws GitError `refused` for texts that no commit may hold. */
   writeCommit(commit: NewCommit): Promise<string>
-  /** writeTree and writeCommit in one go, which is quicker: the disk is asked once for all. */
+  /**
+   * writeTree and writeCommit in one go, which is quicker: the disk is asked once for all, and it is not waited for. The
+   * commit and its tree can be read, and named by others, once a ref has moved to it; moveRefs throws what went wrong
+   * with storing it.
+   */
   writeChanges(
     base: string | undefined,
     changes: readonly Change[],
@@ -89,7 +93,7 @@ function refsAt(
   path: string,
   gitDirectory: string,
 ): Pick<Writes, 'ref' | 'refs' | 'tag' | 'locked' | 'turns' | 'moveRefs'> {
-  const { objects, packed, locks, turns, janitor, folder, pending } = writing
+  const { objects, packed, locks, turns, janitor, folder, underWay, pending } = writing
   const locked: Writes['locked'] = async (names, work, pusher) => {
     const keys = names.map((name) => `${gitDirectory}\0${name}`)
     // Turns are about branches and tags; what else is locked here need not wait for them.
@@ -109,10 +113,17 @@ function refsAt(
     turns: turnsAt(turns, gitDirectory),
     moveRefs: async (moves) => {
       checkMoves(moves)
+      // Asked for in the moment in which checkTargets looks, so that a failure cannot be missed; awaited by moveAll.
+      const stored = Promise.all(moves.map(({ to }) => underWay.settle(gitDirectory, to)))
+      stored.catch(() => undefined)
       await checkTargets(writing, gitDirectory, moves)
       await folder.announce()
+      const settle = async (): Promise<void> => {
+        await stored
+        await pending.settle(gitDirectory)
+      }
       try {
-        await moveAll({ packed, janitor, pending }, gitDirectory, moves)
+        await moveAll({ packed, janitor, settle }, gitDirectory, moves)
       } finally {
         for (const { ref } of moves) writing.refs.forget(gitDirectory, ref)
       }
@@ -123,22 +134,18 @@ function refsAt(
 }
 
 function objectsAt(
-  { objects, trees, pending }: Writing,
+  { objects, trees, underWay, pending }: Writing,
   gitDirectory: string,
 ): Pick<Writes, 'writeTree' | 'writeCommit' | 'writeChanges' | 'writeTag'> {
   const store = join(gitDirectory, 'objects')
   const read = (tree: string): Promise<readonly TreeLine[]> => trees.lines(gitDirectory, tree)
-  const keep = async (made: readonly NewObject[]): Promise<void> => {
-    const { durable } = await storeAhead(store, made)
-    pending.add(gitDirectory, durable)
+  const begin = async (made: readonly NewObject[]): Promise<{ readonly stored: Promise<void> }> => {
+    const { placed } = await storeAhead(store, made)
+    return { stored: placed.then((makeDurable) => pending.add(gitDirectory, makeDurable())) }
   }
-  const keepCommit = async (commit: NewCommit, made: readonly NewObject[]): Promise<NewObject> => {
-    const object = await commitObject(commit)
-    await keep([...made, object])
-    trees.keep(gitDirectory, new Map(), { id: object.id, tree: commit.tree })
-    return object
-  }
+  const keep = async (made: readonly NewObject[]): Promise<void> => (await begin(made)).stored
   const drafted = async (base: string | undefined, changes: readonly Change[]): Promise<Drafted> => {
+    await underWay.settle(gitDirectory, base)
     const root = base === undefined ? undefined : await trees.root(gitDirectory, base)
     if (base !== undefined && root === undefined) throw new GitError('gone', `There is no commit ${base}`)
     return applyChanges(root, changes, read)
@@ -151,14 +158,19 @@ function objectsAt(
       return made.tree
     },
     writeCommit: async (commit) => {
-      const { id } = await keepCommit(commit, [])
-      return id
+      const object = await commitObject(commit)
+      await Promise.all(commit.parents.map((parent) => underWay.settle(gitDirectory, parent)))
+      await keep([object])
+      trees.keep(gitDirectory, new Map(), { id: object.id, tree: commit.tree })
+      return object.id
     },
     writeChanges: async (base, changes, commit) => {
       const { tree, objects: made, trees: lines } = await drafted(base, changes)
-      const { id } = await keepCommit({ ...commit, tree }, made)
-      trees.keep(gitDirectory, lines)
-      return { commit: id, tree }
+      const object = await commitObject({ ...commit, tree })
+      const { stored } = await begin([...made, object])
+      const kept = stored.then(() => trees.keep(gitDirectory, lines, { id: object.id, tree }))
+      underWay.add(gitDirectory, object.id, kept)
+      return { commit: object.id, tree }
     },
     writeTag: async (tag) => {
       const target = await objects.ask(gitDirectory, { command: 'info', object: tag.object })
@@ -180,13 +192,13 @@ function mergesAt(merges: Merges, gitDirectory: string): Pick<Writes, 'pick' | '
 
 /** Refs point at objects that are there, and branches at commits. */
 async function checkTargets(
-  { objects, trees }: Writing,
+  { objects, trees, underWay }: Writing,
   gitDirectory: string,
   moves: readonly RefMove[],
 ): Promise<void> {
   await Promise.all(
     moves.map(async ({ ref, to }) => {
-      if (to === undefined || trees.isKnownCommit(gitDirectory, to)) return
+      if (to === undefined || underWay.has(gitDirectory, to) || trees.isKnownCommit(gitDirectory, to)) return
       const found = await objects.ask(gitDirectory, { command: 'info', object: to })
       const isRight = ref.startsWith('refs/heads/') ? found?.type === 'commit' : found !== undefined
       if (!isRight) throw new GitError('refused', `${ref} cannot point at ${to}`)

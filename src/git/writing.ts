@@ -10,6 +10,7 @@ import { PushTurns } from './refs/push_turns.ts'
 import { RefReader } from './refs/ref_reader.ts'
 import type { RoomFolder } from './care/room_folder.ts'
 import { TreeReader } from './objects/tree.ts'
+import { UnderWay } from './objects/under_way.ts'
 
 /** What the writing side of a room is made of; one for all its repositories. */
 export interface Writing {
@@ -18,6 +19,7 @@ export interface Writing {
   readonly packed: PackedRefsReader
   readonly refs: RefReader
   readonly locks: Locks
+  readonly underWay: UnderWay
   readonly pending: PendingSyncs
   readonly turns: PushTurns
   readonly merges: Merges
@@ -45,6 +47,7 @@ export function openWriting(
     packed,
     refs: new RefReader(packed),
     locks: new Locks(lockWaitMs),
+    underWay: new UnderWay(),
     pending: new PendingSyncs(),
     turns: new PushTurns(),
     merges: new Merges({ ...parts, trees }),

@@ -23,29 +23,32 @@ const decompress = promisify(inflate)
 
 /** Stores objects like storeAhead; when it returns they are durable. */
 export async function storeObjects(objectDirectory: string, objects: readonly NewObject[]): Promise<void> {
-  const { durable } = await storeAhead(objectDirectory, objects)
-  await durable
+  const { placed } = await storeAhead(objectDirectory, objects)
+  const makeDurable = await placed
+  await makeDurable()
+}
+
+/** Objects on their way to the disk: once `placed` git can read them, and what that gives makes their names durable. */
+export interface Storing {
+  readonly placed: Promise<() => Promise<void>>
 }
 
 /**
- * Stores objects below `objectDirectory`. When it returns they can be read and their bytes are durable; their names are
- * when `durable` resolves. One or two get a file each: one that has it already is not written again but given the present
- * as its time. More are written as a pack, whatever is there: of an object that nothing reaches clean-up looks at the
- * age, and what was asked for here is never about to go.
+ * Begins to store objects below `objectDirectory`; of many, the disk has been asked for their bytes when it returns. One
+ * or two get a file each: one that has it already is not written again but given the present as its time. More are
+ * written as a pack, whatever is there: of an object that nothing reaches clean-up looks at the age, and what was asked
+ * for here is never about to go.
  */
-export async function storeAhead(
-  objectDirectory: string,
-  objects: readonly NewObject[],
-): Promise<{ readonly durable: Promise<void> }> {
+export async function storeAhead(objectDirectory: string, objects: readonly NewObject[]): Promise<Storing> {
   const distinct = [...new Map(objects.map((object) => [object.id, object])).values()]
   const pack = join(objectDirectory, 'pack')
   if (distinct.length > looseObjects) {
-    await storePack(pack, distinct)
-    return { durable: syncDirectory(pack) }
+    const { placed } = await storePack(pack, distinct)
+    return { placed: placed.then(() => () => syncDirectory(pack)) }
   }
   // All at once, so that the disk is asked once for many.
-  const files = await Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
-  return { durable: syncAll(new Set(files.map(dirname)), pack) }
+  const files = Promise.all(distinct.map((object) => storeLoose(objectDirectory, object, true)))
+  return { placed: files.then((all) => () => syncAll(new Set(all.map(dirname)), pack)) }
 }
 
 async function syncAll(directories: ReadonlySet<string>, pack: string): Promise<void> {
@@ -89,7 +92,7 @@ async function storeLoose(objectDirectory: string, object: NewObject, durable: b
   const file = looseFile(objectDirectory, object.id)
   if (freshen(file)) return file
   const head = Buffer.from(`${object.type} ${object.body.length}\0`)
-  const bytes = await compress(Buffer.concat([head, object.body]))
+  const bytes = await compress(Buffer.concat([head, object.body]), object.type)
   const temporary = join(dirname(file), temporaryName('tmp_obj'))
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -15,6 +15,7 @@ import type { Signature } from './commit.ts'
 import { isGitError } from '../errors.ts'
 import { looseFile, storeObjects } from './object_store.ts'
 import { cleanSignatureText, isSignatureText, makeObject, type NewCommit } from './objects.ts'
+import { treeBytes } from './tree.ts'
 
 const root = scratch()
 const git = openTestGit(root)
@@ -66,6 +67,30 @@ void test('blobs of every size are stored as git names and reads them, as files 
   )
   assert.equal(await repository.blob(emptyTree), undefined)
   assert.equal(await repository.blob('1'.repeat(40)), undefined)
+})
+
+void test('trees of every size are stored as git names and reads them, as files and in a pack', async () => {
+  const blob = await makeObject('blob', Buffer.from('in many trees'))
+  const trees = await Promise.all(
+    [0, 1, 60, 480, 481, 482, 483, 2_000].map((count) => {
+      const lines = Array.from({ length: count }, (_, index) => {
+        return { mode: '100644', key: `\xff\xff${1_000 + index}`, id: blob.id }
+      })
+      return makeObject('tree', treeBytes(lines))
+    }),
+  )
+  // Without compression up to 16 KB, with it above.
+  assert.deepEqual(trees.map(({ body }) => body.length > 16 * 1024).indexOf(true), 5)
+  for (const some of [[blob], ...trees.map((tree) => [tree]), [blob, ...trees]]) {
+    await storeObjects(store, some)
+    for (const { id, type, body } of some) {
+      assert.equal(gitText(directory, ['hash-object', '-t', type, '--stdin'], body), id)
+      assert.deepEqual(gitBytes(directory, ['cat-file', type, id]), body)
+    }
+  }
+  const [file = ''] = packs().slice(-1)
+  gitText(directory, ['verify-pack', join(store, 'pack', file.replace(/pack$/, 'idx'))])
+  fsck()
 })
 
 void test('what is stored is not written again but counts as new', async () => {

@@ -65,11 +65,30 @@ export async function makeObject(type: ObjectType, body: Buffer): Promise<NewObj
   return { id: hash.digest('hex'), type, body }
 }
 
-/** Compresses bytes as git stores them. */
-export async function compress(bytes: Buffer): Promise<Buffer> {
-  if (bytes.length <= littleBytes) return deflateSync(bytes, littleCompression)
-  if (bytes.length <= smallBytes) return deflateSync(bytes, compression)
-  return compressAside(bytes, compression)
+/** Compresses bytes of an object of `type` as git stores them. */
+export async function compress(bytes: Buffer, type: ObjectType): Promise<Buffer> {
+  if (bytes.length > smallBytes) return compressAside(bytes, compression)
+  // Trees are hashes for the most part, and become differences to each other when maintenance packs them.
+  if (type === 'tree') return uncompressed(bytes)
+  const little = bytes.length <= littleBytes ? littleCompression : compression
+  return deflateSync(bytes, { ...little, chunkSize: bytes.length + 64 })
+}
+
+/** At most 65,535 bytes as a zlib stream that holds them as they are: one block, and their Adler-32. */
+function uncompressed(bytes: Buffer): Buffer {
+  const stream = Buffer.allocUnsafe(bytes.length + 11)
+  stream.writeUIntBE(0x780101, 0, 3)
+  stream.writeUInt16LE(bytes.length, 3)
+  stream.writeUInt16LE(bytes.length ^ 0xffff, 5)
+  bytes.copy(stream, 7)
+  let [low, high] = [1, 0]
+  for (let at = 0; at < bytes.length; at += 1) {
+    low += bytes[at] ?? 0
+    high += low
+    if (at % 2_048 === 0) [low, high] = [low % 65_521, high % 65_521]
+  }
+  stream.writeUInt32BE((high % 65_521) * 65_536 + (low % 65_521), bytes.length + 7)
+  return stream
 }
 
 /** The object of a commit. Throws TypeError for hashes that are none, GitError `refused` for texts it cannot hold. */

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { hasCode, makeDirectory, placeFile, syncFile, temporaryName, writeAll, writeNew } from '../durable.ts'
+import { hasCode, makeDirectory, placeFile, syncFile, temporaryName, writeAll } from '../durable.ts'
 import { GitError } from '../errors.ts'
 import { compress, type NewObject, type ObjectType } from './objects.ts'
 import { breather } from '../slice.ts'
@@ -18,31 +18,59 @@ interface Packed {
   readonly crc: number
 }
 
-/** Writes objects as one pack with its index, bytes durable and names not yet. Throws GitError `too_large` above 2 GiB. */
-export async function storePack(packDirectory: string, objects: readonly NewObject[]): Promise<void> {
-  const pack = join(packDirectory, temporaryName('tmp_pack'))
-  const index = join(packDirectory, temporaryName('tmp_idx'))
-  const file = await openIn(packDirectory, pack)
-  let trailer: Buffer
-  try {
-    const packed: Packed[] = []
-    trailer = await writePack(file, objects, packed)
-    // The disk is asked for both at once.
-    const written = await Promise.allSettled([
-      syncFile(file),
-      writeNew(index, indexBytes(packed, trailer), fileMode),
-    ])
-    for (const part of written) if (part.status === 'rejected') throw part.reason
-  } catch (error) {
-    await Promise.all([pack, index].map((path) => unlink(path).catch(() => undefined)))
-    throw error
-  } finally {
-    closeSync(file)
+interface Files {
+  readonly pack: string
+  readonly index: string
+  readonly opened: number[]
+}
+
+/**
+ * Writes objects as one pack with its index. When it returns the disk has been asked for their bytes; when `placed`
+ * resolves these are durable and git can read them, though their names are not durable yet. Throws GitError `too_large`
+ * above 2 GiB.
+ */
+export async function storePack(
+  packDirectory: string,
+  objects: readonly NewObject[],
+): Promise<{ readonly placed: Promise<void> }> {
+  const files: Files = {
+    pack: join(packDirectory, temporaryName('tmp_pack')),
+    index: join(packDirectory, temporaryName('tmp_idx')),
+    opened: [],
   }
-  const name = join(packDirectory, `pack-${trailer.toString('hex')}`)
-  // git looks for indexes: the pack must be there before its own.
-  await placeFile(pack, `${name}.pack`)
-  await placeFile(index, `${name}.idx`)
+  try {
+    const file = await openIn(packDirectory, files.pack)
+    files.opened.push(file)
+    const packed: Packed[] = []
+    const trailer = await writePack(file, objects, packed)
+    const indexFile = openSync(files.index, 'wx', fileMode)
+    files.opened.push(indexFile)
+    await writeAll(indexFile, indexBytes(packed, trailer))
+    return { placed: place(files, join(packDirectory, `pack-${trailer.toString('hex')}`)) }
+  } catch (error) {
+    await abandon(files)
+    throw error
+  }
+}
+
+/** The disk is asked for both at once, and only when both are there: a file that is made while it writes may wait for it. */
+async function place(files: Files, name: string): Promise<void> {
+  const synced = await Promise.allSettled(files.opened.map((file) => syncFile(file)))
+  const failed = synced.find((part) => part.status === 'rejected')
+  if (failed !== undefined) {
+    await abandon(files)
+    throw failed.reason
+  }
+  for (const file of files.opened) closeSync(file)
+  // git looks for indexes: the pack must be there before its own. Neither has its name earlier, as git 2.39 drops a pack
+  // without an index, or fails over it, when it puts all packs into one.
+  await placeFile(files.pack, `${name}.pack`)
+  await placeFile(files.index, `${name}.idx`)
+}
+
+async function abandon({ pack, index, opened }: Files): Promise<void> {
+  for (const file of opened) closeSync(file)
+  await Promise.all([pack, index].map((path) => unlink(path).catch(() => undefined)))
 }
 
 async function openIn(directory: string, file: string): Promise<number> {
@@ -76,7 +104,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
   put(header)
   const rest = breather()
   for (const { id, type, body } of objects) {
-    const [head, compressed] = [entryHead(type, body.length), await compress(body)]
+    const [head, compressed] = [entryHead(type, body.length), await compress(body, type)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')
     packed.push({ id, offset, crc: crc32(compressed, crc32(head)) })
     put(head)

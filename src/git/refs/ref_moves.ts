@@ -2,7 +2,7 @@ import { closeSync, renameSync } from 'node:fs'
 import { readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll, type PendingSyncs } from '../durable.ts'
+import { hasCode, makeDirectory, syncDirectory, syncFile, writeAll } from '../durable.ts'
 import { GitError } from '../errors.ts'
 import type { Janitor } from '../care/janitor.ts'
 import { isSha } from '../names.ts'
@@ -13,7 +13,8 @@ import { isFullRefName, readRef, type RefMove } from './refs.ts'
 export interface RefMoving {
   readonly packed: PackedRefsReader
   readonly janitor: Janitor
-  readonly pending: PendingSyncs
+  /** Waits until all that the refs may lead to is durable. */
+  readonly settle: () => Promise<void>
 }
 
 interface Held {
@@ -70,7 +71,7 @@ export async function moveAll(
       // A push may bring thousands, and each that is being filled is an open file.
       if (filling.length % filledAtOnce === 0) await Promise.all(filling)
     }
-    await Promise.all([...filling, moving.pending.settle(gitDirectory)])
+    await Promise.all([...filling, moving.settle()])
     await commit(moving, gitDirectory, held)
   } finally {
     await Promise.allSettled(filling)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { hasCode } from '../durable.ts'
@@ -26,7 +26,7 @@ export class RefReader {
    * A file that holds no hash counts as none. Throws what the file system throws.
    */
   async read(gitDirectory: string, name: string): Promise<string | undefined> {
-    const text = (await this.#text(join(gitDirectory, name)))?.trimEnd()
+    const text = this.#text(join(gitDirectory, name))?.trimEnd()
     if (text !== undefined && isSha(text)) return text
     if (name !== 'HEAD') return (await this.#packed.read(gitDirectory)).ids.get(name)
     const branch = /^ref:\s*(refs\/heads\/.+)$/.exec(text ?? '')?.[1]
@@ -38,16 +38,18 @@ export class RefReader {
    * as it did before; so whoever moves it says so.
    */
   forget(gitDirectory: string, name: string): void {
-    this.#known.delete(join(gitDirectory, name))
+    const known = this.#known.get(join(gitDirectory, name))
+    // To delete the only one would cost the cache as much as to be made anew.
+    if (known !== undefined) known.stamp = ''
   }
 
-  async #text(path: string): Promise<string | undefined> {
+  #text(path: string): string | undefined {
     try {
       const stamp = stampOf(path)
       if (stamp === undefined) return undefined
       const known = this.#known.get(path)
       if (known?.stamp === stamp) return known.text
-      const text = await readFile(path, 'utf8')
+      const text = readFileSync(path, 'utf8')
       this.#known.set(path, { stamp, text })
       return text
     } catch (error) {
