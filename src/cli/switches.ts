@@ -10,11 +10,12 @@ import {
   type Settings,
 } from '../core/settings.ts'
 import { sealSetting } from '../access/secret_settings.ts'
+import { keysOf } from '../http/schema.ts'
 import { Misuse, command, family, withInstance } from './command.ts'
 import { oneOf } from './words.ts'
 
-const FEATURES = Object.keys(DEFAULT_FEATURES) as FeatureName[]
-const SETTINGS = Object.keys(DEFAULT_SETTINGS) as SettingName[]
+const FEATURES = keysOf(DEFAULT_FEATURES)
+const SETTINGS = keysOf(DEFAULT_SETTINGS)
 const UNDER = 'Switches (a running server hears of a change at once)'
 
 const readFeature = (given: string): FeatureName => oneOf(FEATURES, given, 'feature flag')

@@ -1,6 +1,7 @@
 import { pathFault } from '../core/paths.ts'
-import { ROLES, type RoleName } from '../core/roles.ts'
+import { ROLES } from '../core/roles.ts'
 import { SCOPES, type Scope } from '../access/tokens.ts'
+import { keysOf } from '../http/schema.ts'
 import { Misuse } from './command.ts'
 
 // Readers of what is typed after an option. They throw Misuse, before anything is opened.
@@ -49,7 +50,7 @@ export interface Role {
 
 /** A role by its name or number. */
 export function readRole(given: string): Role {
-  const names = Object.keys(ROLES) as RoleName[]
+  const names = keysOf(ROLES)
   const word = given.toLowerCase().replaceAll(' ', '_')
   const name = names.find((each) => each === word || String(ROLES[each]) === word)
   if (name === undefined)

@@ -1,6 +1,6 @@
 import { Type as t, type TSchema } from 'typebox'
 import type { SettingName } from '../../core/settings.ts'
-import { oneOf } from '../../http/schema.ts'
+import { keysOf, oneOf } from '../../http/schema.ts'
 
 const visibility = (): TSchema => oneOf(['private', 'internal', 'public'])
 const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
@@ -26,7 +26,7 @@ export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
   throttle_unauthenticated_api_period_in_seconds: positive(),
   throttle_unauthenticated_api_requests_per_period: positive(),
 }
-export const NAMES = Object.keys(SETTINGS) as SettingName[]
+export const NAMES = keysOf(SETTINGS)
 
 type Values = Partial<Record<SettingName, string | number | boolean>>
 

@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
 import { containing } from '../../db/text.ts'
 import { badParams } from '../../http/problems.ts'
-import { listOf, oneOf, timestamp } from '../../http/schema.ts'
-import { ORDERS, type Filter, type FilterValues, type Order } from './filters.ts'
+import { keysOf, listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { ORDERS, type Filter, type FilterValues } from './filters.ts'
 import type { Wanted } from './list_store.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))
@@ -23,12 +23,20 @@ const ways = {
   target_branch: t.Optional(t.String()),
 }
 
+/** Whose to list, and the filter that it stands for; two have an older name, with dashes. */
+const SCOPES = {
+  created_by_me: 'created_by_me',
+  assigned_to_me: 'assigned_to_me',
+  reviews_for_me: 'reviews_for_me',
+  'created-by-me': 'created_by_me',
+  'assigned-to-me': 'assigned_to_me',
+  all: null,
+} as const satisfies Record<string, Filter | null>
+
 export const listParams = {
   state: t.Optional(oneOf(['opened', 'closed', 'locked', 'merged', 'all'], { default: 'all' })),
   iids: t.Optional(listOf(t.Integer())),
-  scope: t.Optional(
-    oneOf(['created_by_me', 'assigned_to_me', 'reviews_for_me', 'created-by-me', 'assigned-to-me', 'all']),
-  ),
+  scope: t.Optional(oneOf(keysOf(SCOPES))),
   search: t.Optional(t.String({ description: 'Part of the title or description' })),
   in: t.Optional(t.String({ description: 'Where to search: `title`, `description` or `title,description`' })),
   source_project_id: t.Optional(t.Integer()),
@@ -38,7 +46,7 @@ export const listParams = {
   updated_before: t.Optional(timestamp()),
   wip: t.Optional(oneOf(['yes', 'no'])),
   draft: t.Optional(t.Boolean()),
-  order_by: t.Optional(oneOf(Object.keys(ORDERS) as [Order, ...Order[]], { default: 'created_at' })),
+  order_by: t.Optional(oneOf(keysOf(ORDERS), { default: 'created_at' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   with_labels_details: t.Optional(t.Boolean({ default: false })),
   with_merge_status_recheck: t.Optional(
@@ -121,8 +129,8 @@ export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   const not = new Chosen()
   const { state = 'all' } = given
   if (state !== 'all') chosen.add('state', state)
-  const mine = (given.scope ?? scope).replaceAll('-', '_')
-  if (mine !== 'all') chosen.only(mine as 'created_by_me' | 'assigned_to_me' | 'reviews_for_me')
+  const mine = SCOPES[given.scope ?? scope]
+  if (mine !== null) chosen.only(mine)
   chosen.add('iids', given.iids)
   search(chosen, given)
   chosen.add('source_project', given.source_project_id)

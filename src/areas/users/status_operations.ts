@@ -5,7 +5,7 @@ import type { Context, Gate } from '../../http/gate.ts'
 import * as core from '../../core/users.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'
-import { nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { keysOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import * as statuses from './status_store.ts'
 
@@ -76,7 +76,7 @@ const AFTER = {
   '7_days': 168 * HOUR,
   '30_days': 720 * HOUR,
 } as const
-const TIMES = Object.keys(AFTER) as (keyof typeof AFTER)[]
+const TIMES = keysOf(AFTER)
 const tooLong = (): ReturnType<typeof invalid> =>
   invalid({ message: ['is too long (maximum is 100 characters)'] })
 
