@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { maySetTime, type Talking } from '../../access/conversation.ts'
+import { maySetTime, type Talking } from '../../access/talking.ts'
 import type { Noteable } from '../../core/conversation.ts'
 import { isLonger } from '../../core/lengths.ts'
 import { hearMentions } from '../../core/mentions.ts'

@@ -10,12 +10,8 @@ import type { Db } from '../../db/client.ts'
 import { isGitError } from '../../git/errors.ts'
 import { operation } from '../../http/operation.ts'
 import { Problem, conflict, rejected } from '../../http/problems.ts'
-import {
-  MergeRequestDetail,
-  mergeStatusOf,
-  presentMergeRequestDetail,
-  type MergeRequestShown,
-} from '../../records/merge_request.ts'
+import { mergeStatusOf, type MergeRequestShown } from '../../records/merge_request.ts'
+import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { mayMergeIt, merges, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { mergeMessage, methodOf, squashes } from './rules.ts'

@@ -10,7 +10,7 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { Problem, badParams, invalid, unprocessable } from '../../http/problems.ts'
 import { listOf, nullable } from '../../http/schema.ts'
-import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request.ts'
+import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { mayMergeIt } from './gates.ts'
 import { showMergeRequest } from './store.ts'
 
