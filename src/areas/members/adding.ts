@@ -12,7 +12,7 @@ import {
 import { conflict, forbidden, notFound } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { Added, present } from './entity.ts'
-import { badLevel, dayOf, invalidBy, type Here, type With } from './handling.ts'
+import { badLevel, dayOf, invalidBy, type Here, type With } from './actions.ts'
 import * as members from './store.ts'
 
 // Giving roles to those who have none there yet, one by one or several at once.
@@ -20,25 +20,19 @@ import * as members from './store.ts'
 const exists = (): ReturnType<typeof conflict> => conflict('Member already exists')
 const noUser = (): ReturnType<typeof notFound> => notFound('User')
 
-interface Wanted {
-  readonly user_id?: number[]
-  readonly username?: string
-  readonly access_level: number
-  readonly expires_at?: string
-}
-
+const wanted = t.Object(
+  {
+    access_level: t.Integer(),
+    user_id: t.Optional(listOf(t.Integer())),
+    username: t.Optional(t.String({ description: 'Or the user name; several with commas' })),
+    expires_at: t.Optional(timestamp()),
+    invite_source: t.Optional(t.String()),
+  },
+  { atLeastOne: ['user_id', 'username'], atMostOne: ['user_id', 'username'] },
+)
 export const adding = {
-  params: t.Object(
-    {
-      access_level: t.Integer(),
-      user_id: t.Optional(listOf(t.Integer())),
-      username: t.Optional(t.String({ description: 'Or the user name; several with commas' })),
-      expires_at: t.Optional(timestamp()),
-      invite_source: t.Optional(t.String()),
-    },
-    { atLeastOne: ['user_id', 'username'], atMostOne: ['user_id', 'username'] },
-  ),
-  handle: async (ctx: With<Wanted>): Promise<Static<typeof Added>> => {
+  params: wanted,
+  handle: async (ctx: With<Static<typeof wanted>>): Promise<Static<typeof Added>> => {
     const { db, actor, source, params, now } = ctx
     if (!maySetLevel(actor, source, params.access_level)) throw forbidden()
     const names = params.username?.split(',').map((name) => name.trim()) ?? []

@@ -18,7 +18,7 @@ import {
   memberOfAny,
   removing,
   showing,
-} from './handling.ts'
+} from './actions.ts'
 
 const published = { published: true, first: [signedIn] } as const
 

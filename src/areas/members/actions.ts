@@ -1,4 +1,4 @@
-import { Type as t, type Static } from 'typebox'
+import { Type as t, type Static, type TSchema } from 'typebox'
 import { QUEUED, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
 import { faultOf, judgeChange, type Fault, type Source } from '../../core/membership.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
@@ -7,7 +7,7 @@ import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
-import * as changes from './changes_store.ts'
+import { isLastOwner, remove, update } from './changes_store.ts'
 import * as members from './store.ts'
 
 // What is the same for the members of a group and of a project.
@@ -15,25 +15,16 @@ import * as members from './store.ts'
 export type Here = Has<{ source: Source; actor: Actor }>
 export type With<Params> = Here & { readonly params: Params }
 
-const filters = {
-  query: t.Optional(t.String({ description: 'Part of the name or user name' })),
-  user_ids: t.Optional(listOf(t.Integer())),
+type Listing<Params extends TSchema> = With<Static<Params>> & { readonly page: PageRequest }
+
+const userFilters = t.Object({
+  search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or user name' })),
   skip_users: t.Optional(listOf(t.Integer())),
-}
-interface Filters {
-  readonly query?: string
-  readonly user_ids?: number[]
-  readonly skip_users?: number[]
-}
-/** Everybody who works here, as a user and by no role. */
+})
+/** All who are members there by whatever way, shown as users, without their roles. */
 export const listingUsers = {
-  params: t.Object({
-    search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or user name' })),
-    skip_users: t.Optional(listOf(t.Integer())),
-  }),
-  handle: async (
-    ctx: With<{ readonly search?: string; readonly skip_users?: number[] }> & { readonly page: PageRequest },
-  ) => {
+  params: userFilters,
+  handle: async (ctx: Listing<typeof userFilters>) => {
     const { db, actor, source, params, page } = ctx
     const { search: query, skip_users } = params
     const found = await members.list(db, actor, source, { all: true, query, skip_users, page })
@@ -42,13 +33,17 @@ export const listingUsers = {
   returns: pageOf(UserBasic),
 }
 
+const filters = t.Object({
+  query: t.Optional(t.String({ description: 'Part of the name or user name' })),
+  user_ids: t.Optional(listOf(t.Integer())),
+  skip_users: t.Optional(listOf(t.Integer())),
+})
 const lists = (all: boolean) =>
   ({
-    params: t.Object(filters),
-    handle: async (ctx: With<Filters> & { readonly page: PageRequest }) => {
+    params: filters,
+    handle: async (ctx: Listing<typeof filters>) => {
       const { db, actor, source, params, page } = ctx
-      const { query, user_ids, skip_users } = params
-      const found = await members.list(db, actor, source, { all, query, user_ids, skip_users, page })
+      const found = await members.list(db, actor, source, { all, ...params, page })
       return { ...found, items: found.items.map((row) => present(row, ctx)) }
     },
     returns: pageOf(Member),
@@ -83,14 +78,10 @@ export const badLevel = (): ReturnType<typeof invalid> =>
 const endsSooner = ({ expires_at }: members.Member, to: string | null | undefined): boolean =>
   typeof to === 'string' && (expires_at === null || to < expires_at)
 
+const changes = t.Object({ access_level: t.Integer(), expires_at: t.Optional(nullable(timestamp())) })
 export const changing = {
-  params: t.Object({
-    access_level: t.Integer(),
-    expires_at: t.Optional(nullable(timestamp())),
-  }),
-  handle: async (
-    ctx: WithMember & With<{ readonly access_level: number; readonly expires_at?: string | null }>,
-  ): Promise<Static<typeof Added>> => {
+  params: changes,
+  handle: async (ctx: WithMember & With<Static<typeof changes>>): Promise<Static<typeof Added>> => {
     const { db, actor, source, member, params, now } = ctx
     const { access_level } = params
     for (const level of [member.access_level, access_level])
@@ -100,7 +91,7 @@ export const changing = {
     const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalidBy(fault)
     const moves = access_level !== member.access_level
-    if ((moves || endsSooner(member, expires_at)) && (await changes.isLastOwner(db, source, member)))
+    if ((moves || endsSooner(member, expires_at)) && (await isLastOwner(db, source, member)))
       throw forbidden()
     if (moves) {
       const queues = queuesPromotions(ctx, actor)
@@ -108,7 +99,7 @@ export const changing = {
       if (judged === 'queued') return { message: { [member.username]: QUEUED } }
       if (judged !== undefined) throw invalidBy(judged)
     }
-    await changes.update(db, source, member.id, { access_level, expires_at })
+    await update(db, source, member.id, { access_level, expires_at })
     const changed = await members.find(db, actor, source, { all: false, userId: member.id })
     if (changed === undefined) throw noSuchRecord()
     return present(changed, ctx)
@@ -117,20 +108,19 @@ export const changing = {
   refuses: [forbidden, badLevel],
 } as const
 
+const removal = t.Object({
+  skip_subresources: t.Optional(
+    t.Boolean({ default: false, description: 'Leave the roles on what is inside' }),
+  ),
+  unassign_issuables: t.Optional(t.Boolean({ default: false })),
+})
 export const removing = {
-  params: t.Object({
-    skip_subresources: t.Optional(
-      t.Boolean({ default: false, description: 'Leave the roles on what is inside' }),
-    ),
-    unassign_issuables: t.Optional(t.Boolean({ default: false })),
-  }),
-  handle: async (
-    ctx: WithMember & With<{ readonly skip_subresources?: boolean; readonly unassign_issuables?: boolean }>,
-  ): Promise<null> => {
+  params: removal,
+  handle: async (ctx: WithMember & With<Static<typeof removal>>): Promise<null> => {
     const { db, actor, source, member, params } = ctx
     if (member.id !== actor.id && !maySetLevel(actor, source, member.access_level)) throw forbidden()
-    if (await changes.isLastOwner(db, source, member)) throw forbidden()
-    await changes.remove(db, source, member.id, {
+    if (await isLastOwner(db, source, member)) throw forbidden()
+    await remove(db, source, member.id, {
       below: params.skip_subresources !== true,
       unassign: params.unassign_issuables === true,
     })
