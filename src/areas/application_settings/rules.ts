@@ -1,4 +1,5 @@
 import { Type as t, type TSchema } from 'typebox'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import type { SettingName } from '../../core/settings.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
 
@@ -58,8 +59,9 @@ export function faultsOf(values: Values): Record<string, string[]> {
   return faults
 }
 
+const LONGEST_PREFIX = 20
 function prefixFault(prefix: string): Record<string, string[]> {
-  if (prefix.length > 20) return { personal_access_token_prefix: ['is too long (maximum is 20 characters)'] }
+  if (isLonger(prefix, LONGEST_PREFIX)) return { personal_access_token_prefix: [tooLong(LONGEST_PREFIX)] }
   if (!/^[A-Za-z0-9+/=_@:.-]*$/.test(prefix))
     return {
       personal_access_token_prefix: [

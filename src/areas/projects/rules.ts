@@ -1,4 +1,4 @@
-import { isLonger } from '../../core/lengths.ts'
+import { lengthFaults } from '../../core/lengths.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { ROLES } from '../../core/roles.ts'
 
@@ -63,23 +63,20 @@ export function faultsOf({ name, path, description }: Described): Faults {
   const all: Faults = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path),
-    description: tooLong(description ?? '', LONGEST_DESCRIPTION),
+    description: lengthFaults(description, LONGEST_DESCRIPTION),
   }
   return Object.fromEntries(Object.entries(all).filter(([, faults]) => faults.length > 0))
 }
 
-const tooLong = (text: string, longest: number): string[] =>
-  isLonger(text, longest) ? [`is too long (maximum is ${longest} characters)`] : []
-
 function nameFaults(name: string): string[] {
   if (name === '') return ["can't be blank"]
-  return [...tooLong(name, LONGEST), ...(isName(name) ? [] : [NAME_TEXT])]
+  return [...lengthFaults(name, LONGEST), ...(isName(name) ? [] : [NAME_TEXT])]
 }
 
 function pathFaults(path: string): string[] {
   if (path === '') return ["can't be blank"]
   return [
-    ...tooLong(path, LONGEST),
+    ...lengthFaults(path, LONGEST),
     ...(isPath(path) ? [] : [PATH_TEXT]),
     ...(RESERVED.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
   ]

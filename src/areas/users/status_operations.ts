@@ -1,5 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, signedIn } from '../../access/gates.ts'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import type { UserStatus } from '../../db/schema_people.ts'
 import type { Context, Gate } from '../../http/gate.ts'
 import * as core from '../../core/users.ts'
@@ -77,8 +78,8 @@ const AFTER = {
   '30_days': 720 * HOUR,
 } as const
 const TIMES = keysOf(AFTER)
-const tooLong = (): ReturnType<typeof invalid> =>
-  invalid({ message: ['is too long (maximum is 100 characters)'] })
+const LONGEST = 100
+const overlong = (): ReturnType<typeof invalid> => invalid({ message: [tooLong(LONGEST)] })
 
 export const setOwnStatus = operation({
   method: 'PUT',
@@ -95,7 +96,7 @@ export const setOwnStatus = operation({
   gates: [],
   handle: async ({ db, now, actor, params }) => {
     const { clear_status_after: after, message = '', emoji = '', availability } = params
-    if (message.length > 100) throw tooLong()
+    if (isLonger(message, LONGEST)) throw overlong()
     const says = emoji !== '' || message !== '' || availability === 'busy'
     const status: UserStatus = {
       // As published, words without a sign of their own are given this one.
@@ -108,5 +109,5 @@ export const setOwnStatus = operation({
     return present(status, now)
   },
   returns: Status,
-  refuses: [tooLong],
+  refuses: [overlong],
 })
