@@ -1,9 +1,10 @@
 import { Type as t, type TSchema } from 'typebox'
 import { isLonger, tooLong } from '../../core/lengths.ts'
 import type { SettingName } from '../../core/settings.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
 
-const visibility = (): TSchema => oneOf(['private', 'internal', 'public'])
+const visibility = (): TSchema => oneOf(VISIBILITIES)
 const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
 
 /** What every setting takes. */

@@ -1,9 +1,9 @@
 import { settingsOf } from '../../core/group_settings.ts'
-import { RANK } from '../../core/group_tree.ts'
 import type { Group } from '../../core/groups.ts'
 import { lengthFaults } from '../../core/lengths.ts'
 import { pathFault } from '../../core/paths.ts'
 import { ROLES, type Viewer } from '../../core/roles.ts'
+import { isWider } from '../../core/visibilities.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
@@ -48,10 +48,6 @@ const DEEPEST = 20
 export const nestingFaults = (parent: Pick<Group, 'traversal_ids'> | undefined): Faults =>
   (parent?.traversal_ids.length ?? 0) > DEEPEST ? { parent_id: ['has too deep level of nesting'] } : {}
 
-/** What is wanted, or the parent's where that is seen by fewer. */
-export const narrower = (wanted: Visibility, parent: Visibility | undefined): Visibility =>
-  parent !== undefined && RANK[parent] < RANK[wanted] ? parent : wanted
-
 interface Sight {
   readonly visibility: Visibility
   readonly parent?: Visibility | undefined
@@ -66,7 +62,7 @@ export function visibilityFaults({ visibility, parent, projects, groups }: Sight
   const texts = [
     ...(projects ? [`${not} this group contains projects with higher visibility.`] : []),
     ...(groups ? [`${not} there are sub-groups with higher visibility.`] : []),
-    ...(parent !== undefined && RANK[visibility] > RANK[parent]
+    ...(parent !== undefined && isWider(visibility, parent)
       ? [`${not} the parent group has a ${parent} visibility.`]
       : []),
   ]
