@@ -21,7 +21,7 @@ const insert = statement((p: Slots<NewLabel>) =>
     .returningAll(),
 )
 
-export interface LabelChanges {
+interface LabelChanges {
   readonly title: string | null
   readonly color: string | null
   /** Blank takes the description away. */

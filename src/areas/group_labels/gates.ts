@@ -5,7 +5,7 @@ import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { noLabel } from '../../records/label.ts'
 import * as labels from './store.ts'
 
-export type Here = Has<{ group: Group; actor: Actor }>
+type Here = Has<{ group: Group; actor: Actor }>
 
 export const reachParams = {
   include_ancestor_groups: t.Optional(t.Boolean({ default: true })),

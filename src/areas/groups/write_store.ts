@@ -59,7 +59,7 @@ export async function aroundVisibility(
   }
 }
 
-export interface GroupLink {
+interface GroupLink {
   readonly id: number
 }
 const share = statement(

@@ -27,7 +27,7 @@ interface Given {
   readonly tag_list?: readonly string[]
 }
 
-export interface Settled extends SettingChanges {
+interface Settled extends SettingChanges {
   /** Undefined when none were given. */
   readonly topics: string[] | undefined
 }

@@ -59,7 +59,7 @@ interface Described {
   readonly path?: string | undefined
   readonly description?: string | null | undefined
 }
-export type Faults = Record<string, string[]>
+type Faults = Record<string, string[]>
 
 /** Why a project cannot be called so, attribute by attribute, in the published words. */
 export function faultsOf({ name, path, description }: Described): Faults {

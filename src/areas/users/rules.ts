@@ -3,7 +3,7 @@ import { lengthFaults } from '../../core/lengths.ts'
 import { pathFault } from '../../core/paths.ts'
 
 /** What somebody, or an administrator for somebody, may say of a user. */
-export interface Said {
+interface Said {
   readonly username?: string | undefined
   readonly name?: string | undefined
   readonly email?: string | undefined
