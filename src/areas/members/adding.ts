@@ -78,6 +78,9 @@ async function addOne(
   return present(made, ctx)
 }
 
+/** What is said of whom, by user name or, where nobody has it, as given. */
+type Sentence = [who: string, text: string]
+
 async function addSeveral(
   { db, source }: Here,
   { ids, unknown }: { readonly ids: readonly number[]; readonly unknown: readonly string[] },
@@ -85,22 +88,22 @@ async function addSeveral(
   fault: Fault | undefined,
 ): Promise<Static<typeof Added>> {
   const told = await giveRole(db, source, fault === undefined ? ids : [], wish)
-  const refused =
+  const refused: Sentence[] =
     fault === undefined
-      ? [...told.flatMap((one) => refusalOf(one)), ...unknown.map((name) => [name, 'User not found'])]
+      ? [...told.flatMap(refusalOf), ...unknown.map((name): Sentence => [name, 'User not found'])]
       : (await usernamesOf(db, ids)).map((name) => [name, sentenceOf(fault)])
-  const queued = told.flatMap(({ username, outcome }) =>
+  const queued = told.flatMap(({ username, outcome }): Sentence[] =>
     outcome.is === 'queued' ? [[username ?? '', QUEUED]] : [],
   )
   return {
     status: refused.length === 0 ? 'success' : 'error',
-    ...(refused.length > 0 && { message: Object.fromEntries(refused) as Record<string, string> }),
-    ...(queued.length > 0 && { queued_users: Object.fromEntries(queued) as Record<string, string> }),
+    ...(refused.length > 0 && { message: Object.fromEntries(refused) }),
+    ...(queued.length > 0 && { queued_users: Object.fromEntries(queued) }),
   }
 }
 
 /** Whoever is a member already is told so; that changes nothing. */
-function refusalOf({ id, username, outcome }: Told): [string, string][] {
+function refusalOf({ id, username, outcome }: Told): Sentence[] {
   switch (outcome.is) {
     case 'refused':
       return [[username ?? '', sentenceOf(outcome)]]
