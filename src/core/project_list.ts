@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import { known, listed, paged, statements, type Listed, type Paged } from '../db/statement.ts'
+import { known, statements } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
-import { frequency, isRanged, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
+import { frequency, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
 import { counted, found, isFound, isSet, orderOf, sources } from './project_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
@@ -27,7 +27,8 @@ interface Parts {
   readonly matches: Raw
 }
 
-function partsOf(p: P, shape: Shape): Parts {
+/** A list of projects, for whoever shows them. */
+export function partsOf(p: P, shape: Shape): Parts {
   const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
   const order = orderOf(p, shape)
   const all = union(sources(p, shape, { order, reach: shape.reach }))
@@ -81,7 +82,7 @@ async function readBelonging(
 }
 
 /** What a list is planned for, and the values that come with it. */
-async function planned(
+export async function planned(
   db: Db,
   viewer: Viewer | null,
   shape: ProjectListShape,
@@ -97,26 +98,4 @@ async function planned(
     { ...shape, everything, open, belongs, held, denies, small, reach },
     { ...filters, ...belonging, ...values },
   ]
-}
-
-/** A list of projects for whoever shows them: `shown` selects from the whole rows of one page, in any order. */
-export function projectLists<Row>(
-  shown: (p: P, rows: Raw, shape: Shape) => RawBuilder<Row>,
-): (
-  db: Db,
-  viewer: Viewer | null,
-  shape: ProjectListShape,
-  filters: ProjectListFilters,
-) => Promise<Listed<Row>> {
-  const list = statements<Shape, ProjectListValues, Paged<Row>>((p, shape) => {
-    const { before, rows, order, matches } = partsOf(p, shape)
-    const page = sql<Row>`${shown(p, rows, shape)} order by ${order}`
-    return shape.uncounted
-      ? sql`with ${before} select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
-      : paged(page, matches, before)
-  }, isRanged)
-  return async (db, viewer, shape, filters) => {
-    const [whole, values] = await planned(db, viewer, shape, filters)
-    return listed(await db.rows(list(whole), values))
-  }
 }

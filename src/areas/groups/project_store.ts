@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
-import { projectLists } from '../../core/project_list.ts'
+import { projectPages } from '../../core/project_pages.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
 import { belongs } from './store.ts'
 
 /** One page of a group's projects, as far as the viewer may see them. */
-export const listProjects = projectLists<ProjectInGroup>(
+export const listProjects = projectPages<ProjectInGroup>(
   (p, rows, { everything }) => sql`
     select p.*, to_json(home) as namespace, shared.shared_with_groups
       from (${rows}) p,

@@ -1,8 +1,8 @@
-import { projectLists } from '../../core/project_list.ts'
+import { projectPages } from '../../core/project_pages.ts'
 import type { ProjectRecord } from '../../records/full_project.ts'
 import { recordsOf, revive } from './record_store.ts'
 
-const list = projectLists<ProjectRecord>((p, rows, shape) => recordsOf(p, rows, shape.everything))
+const list = projectPages<ProjectRecord>((p, rows, shape) => recordsOf(p, rows, shape.everything))
 
 /** One page of projects, as far as the viewer may see them. */
 export const listProjects: typeof list = async (...args) => {
