@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
 import { containing } from '../../db/text.ts'
 import { badParams } from '../../http/problems.ts'
-import { keysOf, listOf, oneOf, timestamp } from '../../http/schema.ts'
-import { ORDERS, type Filter, type FilterValues } from './filters.ts'
+import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { ORDERS, type Filter, type FilterValues, type Order } from './filters.ts'
 import type { Wanted } from './list_store.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))
@@ -23,20 +23,12 @@ const ways = {
   target_branch: t.Optional(t.String()),
 }
 
-/** Whose to list, and the filter that it stands for; two have an older name, with dashes. */
-const SCOPES = {
-  created_by_me: 'created_by_me',
-  assigned_to_me: 'assigned_to_me',
-  reviews_for_me: 'reviews_for_me',
-  'created-by-me': 'created_by_me',
-  'assigned-to-me': 'assigned_to_me',
-  all: null,
-} as const satisfies Record<string, Filter | null>
-
 export const listParams = {
   state: t.Optional(oneOf(['opened', 'closed', 'locked', 'merged', 'all'], { default: 'all' })),
   iids: t.Optional(listOf(t.Integer())),
-  scope: t.Optional(oneOf(keysOf(SCOPES))),
+  scope: t.Optional(
+    oneOf(['created_by_me', 'assigned_to_me', 'reviews_for_me', 'created-by-me', 'assigned-to-me', 'all']),
+  ),
   search: t.Optional(t.String({ description: 'Part of the title or description' })),
   in: t.Optional(t.String({ description: 'Where to search: `title`, `description` or `title,description`' })),
   source_project_id: t.Optional(t.Integer()),
@@ -46,7 +38,7 @@ export const listParams = {
   updated_before: t.Optional(timestamp()),
   wip: t.Optional(oneOf(['yes', 'no'])),
   draft: t.Optional(t.Boolean()),
-  order_by: t.Optional(oneOf(keysOf(ORDERS), { default: 'created_at' })),
+  order_by: t.Optional(oneOf(Object.keys(ORDERS) as [Order, ...Order[]], { default: 'created_at' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   with_labels_details: t.Optional(t.Boolean({ default: false })),
   with_merge_status_recheck: t.Optional(
@@ -121,6 +113,16 @@ function search(chosen: Chosen, { search: text = '', in: where = 'title,descript
   const [title, description] = [places.includes('title'), places.includes('description')]
   if (title === description) chosen.add('title_or_description', containing(text))
   else chosen.add(title ? 'title' : 'description', containing(text))
+}
+
+/** The filter that a scope stands for; two have an older name, with dashes. */
+const SCOPES: Readonly<Record<NonNullable<Given['scope']>, Filter | null>> = {
+  created_by_me: 'created_by_me',
+  assigned_to_me: 'assigned_to_me',
+  reviews_for_me: 'reviews_for_me',
+  'created-by-me': 'created_by_me',
+  'assigned-to-me': 'assigned_to_me',
+  all: null,
 }
 
 /** What a caller asks a list for. `scope` is what the list shows unless they say. */
