@@ -18,9 +18,9 @@ function afterword(): string {
   const variables = Object.entries(VARIABLES).map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)
   return `
 Begin with:
-  guildhall serve
-  guildhall demo                          in another window
-  guildhall user create --help            and so for every command
+  bin/guildhall serve
+  bin/guildhall demo                      in another window
+  bin/guildhall user create --help        and so for every command
 
 Commands work beside a running server as well as alone.
 Exit status: 0 done, 1 refused or failed, 2 wrong words.

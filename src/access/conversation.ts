@@ -1,12 +1,10 @@
 import { Type as t } from 'typebox'
 import type { NoteableKind } from '../core/conversation.ts'
-import { commitNoteable, findDiscussion, findNote } from '../core/note_reading.ts'
+import { commitNoteable } from '../core/note_reading.ts'
 import { repositoryPath } from '../core/projects.ts'
-import { ROLES } from '../core/roles.ts'
-import type { Note } from '../db/schema_conversation.ts'
-import { allows, loads, type Actor, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
+import { loads, type Allows, type AnyGate, type Has, type Loads } from '../http/gate.ts'
 import type { AnyOperation } from '../http/operation.ts'
-import { forbidden, noSuchRecord, notFound, type Problem } from '../http/problems.ts'
+import { noSuchRecord, notFound, type Problem } from '../http/problems.ts'
 import {
   PLAIN,
   inGroup,
@@ -20,10 +18,11 @@ import {
 } from './conversation_records.ts'
 import { group, hasRepository, mayReadCode, project } from './gates.ts'
 import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
+import { note } from './talking.ts'
 import { premiumOrAbsent } from './tiers.ts'
 
 // Conversations are alike whatever they are about. An operation is written once, behind the gate `noteable` that stands
-// for the gates of any base, and `on` puts it on one base after the other.
+// for the gates of any base, and `onEach` puts it on one base after the other.
 
 const commitOfPath = loads({
   param: 'commit_id',
@@ -52,7 +51,7 @@ const giving = <Param extends string, Needs extends object, Gives extends object
 })
 
 /** One kind of thing that is talked about, and where. */
-export interface Base {
+interface Base {
   readonly kind: NoteableKind
   /** As operations are named: `listIssueDiscussions`. */
   readonly noun: string
@@ -142,8 +141,8 @@ export const noteable: Allows<object, Here> = {
   },
 }
 
-/** The operation, on that base. `#` in its summary becomes the base's words. */
-export function on(base: Base, op: AnyOperation): AnyOperation {
+/** The operation, on that base. */
+function on(base: Base, op: AnyOperation): AnyOperation {
   const { published, ...rest } = op
   const swap = (gates: readonly AnyGate[] = []): AnyGate[] =>
     gates.flatMap((gate) => (gate === noteable ? base.gates : [gate]))
@@ -157,65 +156,16 @@ export function on(base: Base, op: AnyOperation): AnyOperation {
   }
 }
 
-/** Signed in, in front of something to talk about. */
-export type Talking = Here & { readonly actor: Actor }
-
-const member = ({ reader }: Here): boolean => reader.viewer?.admin === true || reader.role >= ROLES.guest
-
-/** Whether the reader may say anything about it: what is locked is for members alone. */
-export const mayTalk = (here: Here): boolean =>
-  here.reader.viewer !== null && (!here.noteable.locked || member(here))
-
-export const talks = allows({
-  says: 'whoever sees it; members alone while its discussion is locked',
-  refuses: forbidden,
-  holds: (here: Has<Here>) => mayTalk(here),
-})
-
-/** A thread about it that the caller sees. */
-export const discussion = loads({
-  param: 'discussion_id',
-  type: t.String(),
-  as: 'discussion',
-  says: 'a thread that the caller can see',
-  missing: () => notFound('Discussion'),
-  find: ({ db, noteable, reader }: Has<Here>, key) => findDiscussion(db, noteable, reader, key),
-})
-
-/** A note on it that the caller sees. */
-export const note = loads({
-  param: 'note_id',
-  type: t.Integer(),
-  as: 'note',
-  says: 'a note that the caller can see',
-  find: ({ db, noteable, reader }: Has<Here>, id) => findNote(db, noteable, reader, id),
-})
-
-const manages = (here: Here): boolean =>
-  here.reader.viewer?.admin === true || here.reader.role >= ROLES.maintainer
-
-/** Whether the reader may change or delete the note; what the service wrote, nobody may. */
-export const mayEdit = (here: Here, row: Pick<Note, 'author_id' | 'system_action'>): boolean =>
-  row.system_action === null &&
-  mayTalk(here) &&
-  (manages(here) || (row.author_id !== null && row.author_id === here.reader.viewer?.id))
-
-export const editsNote = allows({
-  says: 'its author, or at least Maintainer; nobody where the service wrote it',
-  refuses: forbidden,
-  holds: (here: Has<Here & { note: Note }>) => mayEdit(here, here.note),
-})
-
-/** Whether the reader may settle threads: from Developer on, or as the author of what they are about. */
-export const maySettle = (here: Here): boolean => {
-  const { viewer, role } = here.reader
-  if (viewer === null || !mayTalk(here)) return false
-  return viewer.admin || role >= ROLES.developer || here.noteable.author_id === viewer.id
-}
-
-/** Whether the reader may say when a note was written: administrators and owners. */
-export const maySetTime = ({ reader }: Here): boolean =>
-  reader.viewer?.admin === true || reader.role >= ROLES.owner
+/** The operations, on each of the bases; `#` in their names and summaries becomes the base's noun and words. */
+export const onEach = (
+  bases: readonly Base[],
+  operations: Readonly<Record<string, AnyOperation>>,
+): Readonly<Record<string, AnyOperation>> =>
+  Object.fromEntries(
+    bases.flatMap((base) =>
+      Object.entries(operations).map(([name, op]) => [name.replace('#', base.noun), on(base, op)] as const),
+    ),
+  )
 
 /** The bases of single comments, of threads and of reactions. */
 export const NOTE_BASES = [issueBase, mergeRequestBase, snippetBase, epicByIdBase]

@@ -20,7 +20,7 @@ export interface Here {
 }
 
 export type InProject = Has<{ project: Project }>
-export type InGroup = Has<{ group: Group }>
+type InGroup = Has<{ group: Group }>
 
 export const inProject = ({ actor, project }: InProject): Pick<Here, 'reader' | 'home' | 'line'> => ({
   reader: { viewer: actor, role: project.role },

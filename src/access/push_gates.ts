@@ -9,7 +9,7 @@ import { forbidden, refused } from '../http/problems.ts'
 type Here = Has<{ project: Project; repository: Repository; actor: Actor }>
 
 /** What somebody may do to a branch. */
-export interface PushRight {
+interface PushRight {
   readonly pushes: boolean
   /** Whether its history may be replaced. */
   readonly rewrites: boolean

@@ -2,11 +2,12 @@ import type { Command } from 'commander'
 import { sql } from 'kysely'
 import { create as createToken, makeToken } from '../access/tokens.ts'
 import * as groups from '../core/groups.ts'
+import { insertLabel } from '../core/labels.ts'
 import * as members from '../core/members.ts'
 import { ROLES, type RoleName } from '../core/roles.ts'
 import * as users from '../core/users.ts'
 import type { Visibility } from '../db/schema.ts'
-import { q, statement, type Slots } from '../db/statement.ts'
+import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 import { Refusal, command, withInstance, type Cli } from './command.ts'
 import { createGroup, createProject, importOption } from './things.ts'
@@ -41,12 +42,6 @@ const LABELS = [
   ['security', '#8E44AD', 'Handle with care'],
 ] as const
 
-const insertLabel = statement(
-  (p: Slots<{ group_id: number; title: string; color: string; description: string }>) =>
-    q
-      .insertInto('labels')
-      .values({ group_id: p.group_id, title: p.title, color: p.color, description: p.description }),
-)
 const removeGroups = statement(
   (p: Slots<{ id: number }>) => sql`delete from namespaces where traversal_ids @> array[${p.id}]::bigint[]`,
 )
@@ -110,7 +105,7 @@ async function populate(instance: Instance): Promise<Map<string, number>> {
       expires_at: null,
     })
   for (const [title, color, description] of LABELS)
-    await db.run(insertLabel, { group_id: ids.get('harbour') ?? 0, title, color, description })
+    await insertLabel(db, { group_id: ids.get('harbour') ?? 0, project_id: null, title, color, description })
   return ids
 }
 

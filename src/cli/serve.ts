@@ -161,9 +161,9 @@ function banner(config: Config, root: Root): string {
     ? `${token}\n                         (user ${root.username}; shown this once: keep it)`
     : root.token
       ? `the one in GUILDHALL_ROOT_TOKEN (user ${root.username})`
-      : `shown at the first start; guildhall token create --user ${root.username}\n                         makes another`
+      : `shown at the first start; bin/guildhall token create --user ${root.username}\n                         makes another`
   const fresh = root.token
-    ? '\n  guildhall demo         makes a small world to look at; in another window\n'
+    ? '\n  bin/guildhall demo     makes a small world to look at; in another window\n'
     : ''
   return `
   Guildhall runs at      ${url}

@@ -10,11 +10,13 @@ import {
   type Settings,
 } from '../core/settings.ts'
 import { sealSetting } from '../access/secret_settings.ts'
+import { VISIBILITIES } from '../core/visibilities.ts'
+import { keysOf } from '../http/schema.ts'
 import { Misuse, command, family, withInstance } from './command.ts'
 import { oneOf } from './words.ts'
 
-const FEATURES = Object.keys(DEFAULT_FEATURES) as FeatureName[]
-const SETTINGS = Object.keys(DEFAULT_SETTINGS) as SettingName[]
+const FEATURES = keysOf(DEFAULT_FEATURES)
+const SETTINGS = keysOf(DEFAULT_SETTINGS)
 const UNDER = 'Switches (a running server hears of a change at once)'
 
 const readFeature = (given: string): FeatureName => oneOf(FEATURES, given, 'feature flag')
@@ -114,7 +116,7 @@ function checkProtection(text: string): number {
 
 function checkText(name: SettingName, text: string): string {
   const isVisibility = name === 'default_project_visibility' || name === 'default_group_visibility'
-  if (isVisibility && !['private', 'internal', 'public'].includes(text))
+  if (isVisibility && !VISIBILITIES.some((name) => name === text))
     throw new Misuse(`${name} takes private, internal or public, not "${text}"`)
   if (name === 'email_confirmation_setting' && !['off', 'soft'].includes(text))
     throw new Misuse(`${name} takes off or soft, not "${text}"`)

@@ -6,6 +6,7 @@ import * as groups from '../core/groups.ts'
 import { createWithRepository } from '../core/import.ts'
 import { ForbiddenAddress } from '../core/outbound.ts'
 import { findByRef } from '../core/projects.ts'
+import { VISIBILITIES, isWider, narrower } from '../core/visibilities.ts'
 import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
 import type { Namespace, Project, Visibility } from '../db/schema.ts'
@@ -22,7 +23,6 @@ export function addThings(program: Command): void {
   addProject(family(program, 'project', 'Projects'))
 }
 
-const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 const visibility = (): Option =>
   new Option('--visibility <level>', "who sees it; without it, as the instance's settings say").choices([
     ...VISIBILITIES,
@@ -56,8 +56,6 @@ async function findParent(db: Db, fullPath: string): Promise<Namespace> {
   return found
 }
 
-const RANK: Readonly<Record<Visibility, number>> = { private: 0, internal: 1, public: 2 }
-
 /** The visibility asked for, or the instance's own as far as the parent allows it. Throws Refusal for a wider one than the parent's. */
 function settleVisibility(
   parent: Namespace | undefined,
@@ -68,11 +66,11 @@ function settleVisibility(
     checkVisibility(parent, wanted)
     return wanted
   }
-  return parent?.kind === 'group' && RANK[standing] > RANK[parent.visibility] ? parent.visibility : standing
+  return parent?.kind === 'group' ? narrower(standing, parent.visibility) : standing
 }
 
 function checkVisibility(parent: Namespace | undefined, wanted: Visibility): void {
-  if (parent?.kind === 'group' && RANK[wanted] > RANK[parent.visibility])
+  if (parent?.kind === 'group' && isWider(wanted, parent.visibility))
     throw new Refusal(
       `--visibility ${wanted} is not allowed in ${parent.full_path}, which is ${parent.visibility}`,
     )

@@ -1,6 +1,8 @@
 import { pathFault } from '../core/paths.ts'
-import { ROLES, type RoleName } from '../core/roles.ts'
+import { ROLES } from '../core/roles.ts'
 import { SCOPES, type Scope } from '../access/tokens.ts'
+import { isLonger, tooLong } from '../core/lengths.ts'
+import { keysOf } from '../http/schema.ts'
 import { Misuse } from './command.ts'
 
 // Readers of what is typed after an option. They throw Misuse, before anything is opened.
@@ -34,11 +36,13 @@ export const readDate =
     return given
   }
 
+const LONGEST = 255
+
 /** What a record is called. */
 export function readTitle(given: string): string {
   const title = given.trim()
   if (title === '') throw new Misuse("--title can't be blank")
-  if (Array.from(title).length > 255) throw new Misuse('--title is too long (maximum is 255 characters)')
+  if (isLonger(title, LONGEST)) throw new Misuse(`--title ${tooLong(LONGEST)}`)
   return title
 }
 
@@ -49,7 +53,7 @@ export interface Role {
 
 /** A role by its name or number. */
 export function readRole(given: string): Role {
-  const names = Object.keys(ROLES) as RoleName[]
+  const names = keysOf(ROLES)
   const word = given.toLowerCase().replaceAll(' ', '_')
   const name = names.find((each) => each === word || String(ROLES[each]) === word)
   if (name === undefined)
@@ -75,7 +79,7 @@ export function readEmail(given: string): string {
 export function readName(given: string): string {
   const name = given.trim()
   if (name === '') throw new Misuse("--name can't be blank")
-  if (name.length > 255) throw new Misuse('--name is too long (maximum is 255 characters)')
+  if (isLonger(name, LONGEST)) throw new Misuse(`--name ${tooLong(LONGEST)}`)
   return name
 }
 

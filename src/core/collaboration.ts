@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { mayMerge, pushRules } from './protected_branches.ts'
+import { mayMerge, pushRules, type Holder } from './protected_branches.ts'
 import type { Project } from './projects.ts'
 import { heldBy, roleInProject } from './roles.ts'
 
@@ -29,16 +29,18 @@ type Fork = Pick<Project, 'id' | 'visibility' | 'forked_from_project_id'>
  * that one may merge them. Where fork or project are private there are none, and no protected one is among them.
  */
 export async function branchesOpenTo(db: Db, fork: Fork, userId: number): Promise<ReadonlySet<string>> {
-  const open = new Set<string>()
-  if (fork.visibility === 'private' || fork.forked_from_project_id === null) return open
-  for (const { project_id, role, source_branch, target_branch } of await db.rows(offered, {
-    project_id: fork.id,
-    user_id: userId,
-  })) {
-    const holder = { id: userId, role, admin: false }
-    if (!mayMerge(undefined, holder)) continue
-    const [here, there] = [await pushRules(db, fork), await pushRules(db, { id: project_id })]
-    if (here(source_branch) === undefined && mayMerge(there(target_branch), holder)) open.add(source_branch)
-  }
-  return open
+  if (fork.visibility === 'private' || fork.forked_from_project_id === null) return new Set()
+  const holder = (role: number): Holder => ({ id: userId, role, admin: false })
+  const offers = (await db.rows(offered, { project_id: fork.id, user_id: userId })).filter(({ role }) =>
+    mayMerge(undefined, holder(role)),
+  )
+  if (offers.length === 0) return new Set()
+  const projects = [...new Set([fork.id, ...offers.map(({ project_id }) => project_id)])]
+  const rules = new Map(
+    await Promise.all(projects.map(async (id) => [id, await pushRules(db, { id })] as const)),
+  )
+  const isOpen = ({ source_branch, target_branch, project_id, role }: Offered): boolean =>
+    rules.get(fork.id)?.(source_branch) === undefined &&
+    mayMerge(rules.get(project_id)?.(target_branch), holder(role))
+  return new Set(offers.filter(isOpen).map(({ source_branch }) => source_branch))
 }

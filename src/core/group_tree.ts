@@ -1,16 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
-import type { Namespace, Visibility } from '../db/schema.ts'
+import type { Namespace } from '../db/schema.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { removeProjectsBelow } from './project_removal.ts'
+import { VISIBILITIES } from './visibilities.ts'
 
 // Groups form a tree, and each of them and each project keeps its whole address. Who puts something into a group holds
 // the group's row for share meanwhile; who moves, renames or deletes a group holds every row below it.
 
-/** From what the fewest see to what everybody sees. */
-export const RANK: Readonly<Record<Visibility, number>> = { private: 1, internal: 2, public: 3 }
-const ranks = sql`array['private', 'internal', 'public']`
+const ranks = sql`array[${sql.join(VISIBILITIES.map((name) => sql.lit(name)))}]`
 
 const oneAtATime = statement(() => sql`select pg_advisory_xact_lock(7163021)`)
 const below = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`

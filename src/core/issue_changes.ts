@@ -1,16 +1,9 @@
 import type { Db } from '../db/client.ts'
 import type { Issue } from '../db/schema_planning.ts'
-import {
-  assignIssue,
-  findEpicAbove,
-  findMilestone,
-  lockIssue,
-  milestoneTitle,
-  writeIssue,
-  type IssueColumns,
-} from './issue_rows.ts'
-import * as says from './issue_sentences.ts'
+import { assignIssue, findEpicAbove, lockIssue, writeIssue, type IssueColumns } from './issue_rows.ts'
+import * as says from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
+import { findMilestone, milestoneTitle } from './milestones.ts'
 import type { Project } from './projects.ts'
 import { readersAmong } from './readers.ts'
 import { recordIteration, recordMilestone, recordState, recordWeight } from './resource_events.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { Issue } from '../db/schema_planning.ts'
+import type { Epic, Issue } from '../db/schema_planning.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import { seesEpic } from './noteables.ts'
 import { ROLES, heldBy, roleInNamespace } from './roles.ts'
@@ -117,30 +117,6 @@ export interface Reassigned {
 export const assignIssue = (db: Db, id: number, userIds: readonly number[]): Promise<Reassigned[]> =>
   db.rows(assign, { id, user_ids: userIds })
 
-interface Titled {
-  readonly id: number
-  readonly title: string
-}
-const milestone = statement(
-  (p: Slots<{ id: number; project_id: number; line: readonly number[] }>) => sql<Titled>`
-    select id, title from milestones
-     where id = ${p.id} and (project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))
-       for key share`,
-)
-interface Place {
-  readonly id: number
-  readonly traversal_ids: readonly number[]
-}
-/** A milestone of the project or of a group above it; it stays until the transaction ends. */
-export const findMilestone = (db: Db, project: Place, id: number): Promise<Titled | undefined> =>
-  db.one(milestone, { id, project_id: project.id, line: project.traversal_ids })
-
-const titleOfMilestone = statement((p: Slots<{ id: number }>) =>
-  q.selectFrom('milestones').select(['id', 'title']).where('id', '=', p.id),
-)
-export const milestoneTitle = async (db: Db, id: number): Promise<string> =>
-  (await db.one(titleOfMilestone, { id }))?.title ?? ''
-
 interface EpicWanted {
   readonly ref: number
   readonly by_iid: boolean
@@ -149,7 +125,7 @@ interface EpicWanted {
   readonly user_id: number
 }
 const epic = statement(
-  (p: Slots<EpicWanted>) => sql<Titled>`
+  (p: Slots<EpicWanted>) => sql<Pick<Epic, 'id' | 'title'>>`
     with mine as materialized (select * from ${heldBy(p.user_id)} g)
     select e.id, e.title
       from epics e join namespaces n on n.id = e.group_id,
@@ -172,4 +148,5 @@ export const findEpicAbove = (
   line: readonly number[],
   who: { readonly user_id: number; readonly admin: boolean },
   ref: { readonly by: 'id' | 'iid'; readonly value: number },
-): Promise<Titled | undefined> => db.one(epic, { ...who, line, ref: ref.value, by_iid: ref.by === 'iid' })
+): Promise<Pick<Epic, 'id' | 'title'> | undefined> =>
+  db.one(epic, { ...who, line, ref: ref.value, by_iid: ref.by === 'iid' })

@@ -1,7 +1,7 @@
 import colorNames from 'color-name'
 import { LRUCache } from 'lru-cache'
 import MarkdownIt from 'markdown-it'
-import { isLonger } from './lengths.ts'
+import { lengthFaults } from './lengths.ts'
 
 /** A colour as `#` and six upper-case hex digits, from such, from three digits or from a CSS name; else undefined. */
 export function hexColor(given: string): string | undefined {
@@ -49,7 +49,7 @@ export function titleFaults(title: string): string[] {
   return [
     ...(title === '' ? ["can't be blank"] : []),
     ...(title === '' || title.includes(',') ? ['is invalid'] : []),
-    ...(isLonger(title, LONGEST) ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+    ...lengthFaults(title, LONGEST),
   ]
 }
 

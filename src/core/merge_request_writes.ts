@@ -32,7 +32,8 @@ const update = statement(
     update merge_requests
        set title = ${p.title}, description = ${p.description}, state = ${p.state}, target_branch = ${p.target_branch},
            milestone_id = ${p.milestone_id}, squash = ${p.squash}, remove_source_branch = ${p.remove_source_branch},
-           allow_collaboration = ${p.allow_collaboration}, discussion_locked = ${p.discussion_locked}, closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
+           allow_collaboration = ${p.allow_collaboration}, discussion_locked = ${p.discussion_locked},
+           closed_at = ${p.closed_at}, closed_by_id = ${p.closed_by_id},
            updated_at = coalesce(${p.updated_at}::timestamptz, now())
      where id = ${p.id}`,
 )

@@ -1,3 +1,5 @@
+import { isLonger, tooLong } from './lengths.ts'
+
 /** Names that would shadow a route or a file of the server, and the administrator's, which the first start takes. */
 const RESERVED = new Set([
   '-',
@@ -14,12 +16,14 @@ const RESERVED = new Set([
   'root',
 ])
 
+const LONGEST = 255
+
 /**
  * Why `path` cannot be one segment of a group's or project's address, in the published words; undefined when it can.
  * Top-level names must not shadow a route.
  */
 export function pathFault(path: string, topLevel: boolean): string | undefined {
-  if (path.length > 255) return 'is too long (maximum is 255 characters)'
+  if (isLonger(path, LONGEST)) return tooLong(LONGEST)
   if (
     !/^[\p{L}\d_.][\p{L}\d_.-]*$/u.test(path) ||
     /(^|\.)(git|atom)$|\.$/i.test(path) ||

@@ -79,7 +79,7 @@ export function matches(name: string, branch: string): boolean {
   return branch.length - last.length >= at && branch.endsWith(last)
 }
 
-interface Holder {
+export interface Holder {
   readonly id: number
   readonly role: number
   readonly admin: boolean

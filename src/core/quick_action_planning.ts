@@ -1,4 +1,4 @@
-import { milestoneTitle } from './issue_rows.ts'
+import { milestoneTitle } from './milestones.ts'
 import { findLabels } from './labelling.ts'
 import {
   assigneesNow,

@@ -1,9 +1,9 @@
-import { isLonger } from './lengths.ts'
+import { lengthFaults } from './lengths.ts'
 
 const LONGEST = 255
 
 /** Why a title, as it would be kept, will not do, in the published words. */
 export const titleFaults = (title: string): string[] => [
   ...(title.trim() === '' ? ["can't be blank"] : []),
-  ...(isLonger(title, LONGEST) ? [`is too long (maximum is ${LONGEST} characters)`] : []),
+  ...lengthFaults(title, LONGEST),
 ]

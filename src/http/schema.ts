@@ -17,6 +17,10 @@ export const oneOf = <const T extends readonly string[]>(
   options: { default?: T[number]; description?: string } = {},
 ): TUnsafe<T[number]> => t.Unsafe({ type: 'string', enum: [...values], ...options })
 
+/** The names of a table that has these and no others, as a list of words. */
+export const keysOf = <Key extends string>(table: Readonly<Record<Key, unknown>>): Key[] =>
+  Object.keys(table) as Key[]
+
 /** What the service sends: `2026-01-31T08:00:00.000Z`. */
 export const timestamp = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'date-time' })
 /** `2026-01-31`, sent and received. */

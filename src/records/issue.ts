@@ -3,7 +3,6 @@ import { Type as t, type Static } from 'typebox'
 import { issueIfSeen } from '../core/sight.ts'
 import { date, nullable, timestamp } from '../http/schema.ts'
 import type { Issue as IssueColumns } from '../db/schema_planning.ts'
-import type { Instance } from '../instance.ts'
 import { Iteration, iterationJson, presentIteration, type IterationShown } from './iteration.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
 import {
@@ -15,11 +14,11 @@ import {
   presentLabels,
   presentTime,
   usersJson,
+  type Around,
   type LabelShown,
 } from './noteable.ts'
+import { References, referencesOf } from './references.ts'
 import { UserBasic, authorJson, presentUser, type Author } from './user.ts'
-
-export const References = t.Object({ short: t.String(), relative: t.String(), full: t.String() })
 
 const EpicOfIssue = t.Object({
   id: t.Integer(),
@@ -145,13 +144,6 @@ export const shownIssues = (
     join projects p on p.id = i.project_id
    order by chosen.place`
 
-interface Around extends Pick<Instance, 'config'> {
-  /** Asked for by `with_labels_details`. */
-  readonly details?: boolean
-  /** The full path of the group whose list it stands in. */
-  readonly group?: string
-}
-
 const dayOf = (text: string): string =>
   new Date(`${text}T00:00:00Z`).toLocaleDateString('en', {
     timeZone: 'UTC',
@@ -170,20 +162,6 @@ function presentEpic(row: EpicShown, { config }: Around): Static<typeof EpicOfIs
     human_readable_end_date: row.due_date === null ? null : dayOf(row.due_date),
     human_readable_timestamp: null,
   }
-}
-
-/** How one names a record of a project: inside it, from a group, from anywhere. */
-export function referencesOf(
-  sign: '#' | '!',
-  iid: number,
-  path: string,
-  group?: string,
-): Static<typeof References> {
-  const short = `${sign}${iid}`
-  const full = `${path}${short}`
-  const cut = path.lastIndexOf('/')
-  const near = path.slice(0, cut) === group ? `${path.slice(cut + 1)}${short}` : full
-  return { short, relative: group === undefined ? short : near, full }
 }
 
 const linksOf = (row: IssueShown, { config }: Around): Static<typeof Issue>['_links'] => {

@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import type { Label } from '../db/schema.ts'
 import { nullable } from '../http/schema.ts'
 import { cleanTitle, hexColor, renderLine, textColor, titleFaults } from '../core/label_rules.ts'
-import { conflict, invalid, refused, type Problem } from '../http/problems.ts'
+import { conflict, invalid, notFound, refused, type Problem } from '../http/problems.ts'
 
 const fields = {
   id: t.Integer(),
@@ -75,9 +75,7 @@ export function presentInProject(row: LabelInProject): Static<typeof ProjectLabe
   return { ...shown, priority: row.priority, is_project_label: row.project_id !== null }
 }
 
-/** It is shown as HTML in every list, so its length is a cost to all who read. */
-export const labelDescription = t.Optional(nullable(t.String({ maxLength: 10_000 })))
-
+export const noLabel = (): Problem => notFound('Label')
 export const labelExists = (): Problem => conflict('Label already exists')
 export const labelLocked = (): Problem => refused('Label is locked and was not removed')
 export const titleTaken = (): Problem => invalid({ title: ['has already been taken'] })

@@ -2,8 +2,6 @@ import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { MergeRequest as MergeRequestColumns } from '../db/schema_planning.ts'
 import { nullable, timestamp } from '../http/schema.ts'
-import type { Instance } from '../instance.ts'
-import { References, referencesOf } from './issue.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
 import {
   Labels,
@@ -14,11 +12,14 @@ import {
   presentLabels,
   presentTime,
   usersJson,
+  type Around,
   type LabelShown,
 } from './noteable.ts'
+import { References, referencesOf } from './references.ts'
 import { UserBasic, authorJson, presentUser, type Author } from './user.ts'
 
-const record = {
+/** A merge request as lists show it. */
+export const MergeRequest = t.Object({
   id: t.Integer(),
   iid: t.Integer(),
   project_id: t.Integer(),
@@ -72,29 +73,6 @@ const record = {
   has_conflicts: t.Boolean(),
   blocking_discussions_resolved: t.Boolean(),
   approvals_before_merge: nullable(t.Integer()),
-}
-
-/** A merge request as lists show it. */
-export const MergeRequest = t.Object(record)
-
-const DiffRefs = t.Object({ base_sha: t.String(), head_sha: t.String(), start_sha: t.String() })
-
-/** A merge request by itself. */
-export const MergeRequestDetail = t.Object({
-  ...record,
-  subscribed: t.Boolean(),
-  changes_count: nullable(t.String()),
-  latest_build_started_at: nullable(timestamp()),
-  latest_build_finished_at: nullable(timestamp()),
-  first_deployed_to_production_at: nullable(timestamp()),
-  pipeline: t.Null(),
-  head_pipeline: t.Null(),
-  diff_refs: nullable(DiffRefs),
-  merge_error: nullable(t.String()),
-  first_contribution: t.Boolean(),
-  user: t.Object({ can_merge: t.Boolean() }),
-  diverged_commits_count: t.Optional(t.Integer()),
-  rebase_in_progress: t.Optional(t.Boolean()),
 })
 
 /** A merge request with all that its answers show. */
@@ -153,13 +131,6 @@ export const shownMergeRequests = (
     join merge_requests m on m.id = chosen.id
     join projects p on p.id = m.project_id
    order by chosen.place`
-
-interface Around extends Pick<Instance, 'config'> {
-  /** Asked for by `with_labels_details`. */
-  readonly details?: boolean
-  /** The full path of the group whose list it stands in. */
-  readonly group?: string
-}
 
 /** Why it cannot be merged now, or that it can, in the published words. */
 export function mergeStatusOf(row: MergeRequestShown): string {
@@ -255,34 +226,3 @@ export function presentMergeRequest(row: MergeRequestShown, around: Around): Sta
     approvals_before_merge: null,
   }
 }
-
-interface Alone {
-  readonly canMerge: boolean
-  readonly diverged?: number | undefined
-  readonly rebasing?: boolean
-}
-
-/** What the world sees of a merge request that it asked for by name. */
-export const presentMergeRequestDetail = (
-  row: MergeRequestShown,
-  around: Around,
-  { canMerge, diverged, rebasing }: Alone,
-): Static<typeof MergeRequestDetail> => ({
-  ...presentMergeRequest(row, around),
-  subscribed: row.subscribed ?? false,
-  changes_count: row.diff?.changes_count ?? null,
-  latest_build_started_at: null,
-  latest_build_finished_at: null,
-  first_deployed_to_production_at: null,
-  pipeline: null,
-  head_pipeline: null,
-  diff_refs:
-    row.diff && row.head_sha !== null
-      ? { base_sha: row.diff.base_sha, head_sha: row.head_sha, start_sha: row.diff.start_sha }
-      : null,
-  merge_error: row.merge_error,
-  first_contribution: false,
-  user: { can_merge: canMerge },
-  ...(diverged !== undefined && { diverged_commits_count: diverged }),
-  ...(rebasing === true && { rebase_in_progress: false }),
-})

@@ -14,7 +14,7 @@ const lineEnd = t.Object({
 })
 
 /** Where in a difference a note stands. */
-export const Position = t.Object({
+const Position = t.Object({
   base_sha: t.String(),
   start_sha: t.String(),
   head_sha: t.String(),

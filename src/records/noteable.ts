@@ -3,9 +3,18 @@ import { Type as t, type Static } from 'typebox'
 import { showDuration } from '../core/durations.ts'
 import { renderLine, textColor } from '../core/label_rules.ts'
 import { nullable } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
 import type { Author } from './user.ts'
 
 // What issues, merge requests and epics show in the same way.
+
+/** What an issue or a merge request is shown in. */
+export interface Around extends Pick<Instance, 'config'> {
+  /** Asked for by `with_labels_details`. */
+  readonly details?: boolean
+  /** The full path of the group whose list it stands in. */
+  readonly group?: string
+}
 
 const LabelDetails = t.Object({
   id: t.Integer(),

@@ -11,18 +11,17 @@ import {
   type FeatureLevel,
 } from '../core/project_settings.ts'
 import type { Project } from '../db/schema.ts'
-import { nullable, oneOf } from '../http/schema.ts'
+import { keysOf, nullable, oneOf } from '../http/schema.ts'
 
 // What is set on a project, as the world sees it: the same fields that set it.
 
-type Keys<T extends object> = keyof T & string
 type LevelName = `${Feature}_access_level`
 
-const FEATURES = Object.keys(FEATURE_LEVELS) as Feature[]
-const FLAG_NAMES = Object.keys(FLAGS) as Keys<typeof FLAGS>[]
-const WORD_NAMES = Object.keys(WORDS) as Keys<typeof WORDS>[]
-const NUMBER_NAMES = Object.keys(NUMBERS) as Keys<typeof NUMBERS>[]
-const SWITCH_NAMES = Object.keys(FEATURE_SWITCHES) as Keys<typeof FEATURE_SWITCHES>[]
+const FEATURES = keysOf(FEATURE_LEVELS)
+const FLAG_NAMES = keysOf(FLAGS)
+const WORD_NAMES = keysOf(WORDS)
+const NUMBER_NAMES = keysOf(NUMBERS)
+const SWITCH_NAMES = keysOf(FEATURE_SWITCHES)
 const LEVELS = ['disabled', 'private', 'enabled'] as const
 
 const each = <Name extends string, T>(names: readonly Name[], make: (name: Name) => T): { [N in Name]: T } =>

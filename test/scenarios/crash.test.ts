@@ -2,17 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  databaseProcesses,
-  killGroup,
-  killOne,
-  openReadyPlace,
-  until,
-  type Place,
-  type Running,
-} from '../support/program.ts'
+import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = 20
+const KILLS = killsOf(20)
 const WRITERS = 6
 const TOKEN = 'a-token-that-outlives-every-crash'
 
@@ -61,13 +53,6 @@ async function allLabels(server: Running): Promise<Map<number, string>> {
   return found
 }
 
-/** Ends everything at once. Every other time the database dies with the program, and has to recover. */
-function kill(server: Running, withDatabase: boolean): void {
-  const database = withDatabase ? databaseProcesses(place.dataDir) : []
-  killGroup(server.pid)
-  for (const pid of database) killOne(pid)
-}
-
 test('no acknowledged write is lost when the program is killed, and it starts again by itself', async (t) => {
   const kept = new Map<number, string>()
   const restarts: number[] = []
@@ -78,9 +63,7 @@ test('no acknowledged write is lost when the program is killed, and it starts ag
     const writers = Array.from({ length: WRITERS }, (_, i) => write(server, `r${round}-w${i}`, acknowledged))
     await until('some writes are acknowledged', () => acknowledged.length >= WRITERS)
     await sleep((round * 37) % 150)
-    kill(server, round % 2 === 1)
-    const ended = await server.ended
-    assert.equal(ended.signal, 'SIGKILL', ended.stderr)
+    await killServer(place, server, { withDatabase: round % 2 === 1 })
     await Promise.all(writers)
     for (const { id, name } of acknowledged) kept.set(id, name)
 

@@ -13,17 +13,9 @@ import {
   type Repo,
 } from '../support/committers.ts'
 import { gitText } from '../support/git_fixtures.ts'
-import {
-  databaseProcesses,
-  killGroup,
-  killOne,
-  openReadyPlace,
-  until,
-  type Place,
-  type Running,
-} from '../support/program.ts'
+import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = Number(process.env['TEST_KILLS'] ?? 6)
+const KILLS = killsOf(6)
 const WRITERS = 6
 const TOKEN = 'a-token-that-outlives-every-crash'
 
@@ -51,14 +43,6 @@ async function write(
       kept.side.push({ sha: String(answer.body['id']) })
     }
   }
-}
-
-/** Ends everything at once. Every other time the database dies with the program, and has to recover. */
-async function kill(server: Running, withDatabase: boolean): Promise<void> {
-  const database = withDatabase ? databaseProcesses(place.dataDir) : []
-  killGroup(server.pid)
-  for (const pid of database) killOne(pid)
-  assert.equal((await server.ended).signal, 'SIGKILL')
 }
 
 /** The row says no less than the refs do. */
@@ -94,7 +78,7 @@ test('no acknowledged commit, pick or revert is lost when the program is killed,
     const writers = Array.from({ length: WRITERS }, (_, i) => write(server, repo, `r${round}-w${i}`, kept))
     await until('some writes are acknowledged', () => kept.main.length + kept.side.length >= before + WRITERS)
     await sleep((round * 37) % 150)
-    await kill(server, round % 2 === 1)
+    await killServer(place, server, { withDatabase: round % 2 === 1 })
     await Promise.all(writers)
 
     server = await place.serve()
@@ -134,7 +118,7 @@ test('a first commit that a kill interrupts leaves a project that begins, or one
     const repo = await makeRepo(place, `harbour/begun-${round}`, TOKEN)
     const made = commitFile(server, repo, 'trunk', 'first')
     await sleep(round * 4)
-    await kill(server, round % 2 === 1)
+    await killServer(place, server, { withDatabase: round % 2 === 1 })
     const acknowledged = await made
     server = await place.serve()
     const again = await commitFile(server, repo, 'trunk', 'second')

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isGitError } from '../../src/git/errors.ts'
 import { dice, gitLines, gitText, openTestGit, scratch, writeHistory } from '../support/git_fixtures.ts'
+import { killsOf } from '../support/program.ts'
 
-/** `TEST_KILLS` asks for more of them by hand. */
-const KILLS = Number(process.env['TEST_KILLS'] ?? 6)
+const KILLS = killsOf(6)
 const branches = ['one', 'two', 'three'].map((name) => `refs/heads/${name}`)
 const root = scratch()
 const directory = join(root, '0a/10.git')

@@ -4,17 +4,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commitFile, makeRepo, type Repo } from '../support/committers.ts'
 import { gitLines, gitText } from '../support/git_fixtures.ts'
-import {
-  databaseProcesses,
-  killGroup,
-  killOne,
-  openReadyPlace,
-  until,
-  type Place,
-  type Running,
-} from '../support/program.ts'
+import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = Number(process.env['TEST_KILLS'] ?? 3)
+const KILLS = killsOf(3)
 const REQUESTS = 9
 const TOKEN = 'a-token-that-outlives-every-crash'
 
@@ -110,10 +102,7 @@ test('a merge that a kill interrupts has happened in refs and rows, or in neithe
     })
     await until('a merge is acknowledged', () => acknowledged.size > known)
     await sleep((round * 23) % 70)
-    const database = round % 2 === 1 ? databaseProcesses(place.dataDir) : []
-    killGroup(server.pid)
-    for (const pid of database) killOne(pid)
-    await server.ended
+    await killServer(place, server, { withDatabase: round % 2 === 1 })
     await Promise.all(merging)
 
     server = await place.serve()

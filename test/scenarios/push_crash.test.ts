@@ -5,9 +5,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gitClientOf, type GitClient } from '../support/git_client.ts'
 import { gitLines, gitText, scratch, writeHistory } from '../support/git_fixtures.ts'
-import { killGroup, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
+import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = Number(process.env['TEST_KILLS'] ?? 3)
+const KILLS = killsOf(3)
 const PUSHERS = 3
 const TOKEN = 'a-token-that-outlives-every-crash'
 
@@ -61,8 +61,8 @@ test('no acknowledged push is lost by a kill, and every branch can be pushed to 
     const pushing = clones.map((directory, index) => push(git, directory, acknowledged[index] ?? []))
     await until('a push is acknowledged', () => acknowledged.flat().length > known)
     await sleep((round * 137) % 400)
-    killGroup(server.pid)
-    await Promise.all([server.ended, ...pushing])
+    await killServer(place, server)
+    await Promise.all(pushing)
     server = await place.serve()
     const made = new Set(gitLines(remote, ['rev-list', '--glob=refs/heads/pusher-*']))
     assert.deepEqual(

@@ -26,7 +26,7 @@ suite('a first start', () => {
   Administrator's token  ${token}
                          (user root; shown this once: keep it)
 
-  guildhall demo         makes a small world to look at; in another window
+  bin/guildhall demo     makes a small world to look at; in another window
 
   curl ${url}/api/v4/groups
   curl -H "PRIVATE-TOKEN: ${token}" ${url}/api/v4/namespaces
@@ -48,7 +48,7 @@ suite('a first start', () => {
     assert.ok(!/glpat-/.test(second.stdout()), second.stdout())
     assert.match(
       second.stdout(),
-      /shown at the first start; guildhall token create --user root\n +makes another/,
+      /shown at the first start; bin\/guildhall token create --user root\n +makes another/,
     )
     second.child.kill('SIGTERM')
     assert.equal((await second.ended).code, 0)
@@ -88,6 +88,6 @@ test('an administrator who was made before the first start is the one it names',
   ])
   const started = place.start(['serve'])
   await until('the banner', () => started.stdout().includes('plan_limits'))
-  assert.match(started.stdout(), /guildhall token create --user ada\n/)
+  assert.match(started.stdout(), /bin\/guildhall token create --user ada\n/)
   assert.ok(!/glpat-/.test(started.stdout()))
 })

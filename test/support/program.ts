@@ -1,4 +1,5 @@
 /* The real program as its users start it: `bin/guildhall` in a process, or a process group, of its own. */
+import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
@@ -153,8 +154,11 @@ async function running(started: Started): Promise<Running> {
   }
 }
 
+/** How often a test kills; `TEST_KILLS` asks for more by hand. */
+export const killsOf = (usual: number): number => Number(process.env['TEST_KILLS'] ?? usual)
+
 /** Signals one process, which may be gone already. */
-export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch {
@@ -184,6 +188,19 @@ export function databaseProcesses(dataDir: string): number[] {
       return []
     }
   })
+}
+
+/** Ends the program at once with all it started; on request its database too, which then has to recover. */
+export async function killServer(
+  { dataDir }: Place,
+  server: Running,
+  { withDatabase = false }: { readonly withDatabase?: boolean } = {},
+): Promise<void> {
+  const database = withDatabase ? databaseProcesses(dataDir) : []
+  killGroup(server.pid)
+  for (const pid of database) killOne(pid)
+  const { signal, stderr } = await server.ended
+  assert.equal(signal, 'SIGKILL', stderr)
 }
 
 const untilNobodyHolds = (dataDir: string): Promise<void> =>

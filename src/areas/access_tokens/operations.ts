@@ -1,7 +1,7 @@
 import { group, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
-import { creating, listing, makesTokens, revoking, rotating, seesTokens, showing, token } from './handling.ts'
+import { creating, listing, makesTokens, revoking, rotating, seesTokens, showing, token } from './actions.ts'
 
 const published = { published: true, first: [signedIn] } as const
 const ofGroup = [group, groupSource, seesTokens('group')] as const

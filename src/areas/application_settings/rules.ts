@@ -1,8 +1,10 @@
 import { Type as t, type TSchema } from 'typebox'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import type { SettingName } from '../../core/settings.ts'
-import { oneOf } from '../../http/schema.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
+import { keysOf, oneOf } from '../../http/schema.ts'
 
-const visibility = (): TSchema => oneOf(['private', 'internal', 'public'])
+const visibility = (): TSchema => oneOf(VISIBILITIES)
 const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
 
 /** What every setting takes. */
@@ -26,7 +28,7 @@ export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
   throttle_unauthenticated_api_period_in_seconds: positive(),
   throttle_unauthenticated_api_requests_per_period: positive(),
 }
-export const NAMES = Object.keys(SETTINGS) as SettingName[]
+export const NAMES = keysOf(SETTINGS)
 
 type Values = Partial<Record<SettingName, string | number | boolean>>
 
@@ -58,8 +60,9 @@ export function faultsOf(values: Values): Record<string, string[]> {
   return faults
 }
 
+const LONGEST_PREFIX = 20
 function prefixFault(prefix: string): Record<string, string[]> {
-  if (prefix.length > 20) return { personal_access_token_prefix: ['is too long (maximum is 20 characters)'] }
+  if (isLonger(prefix, LONGEST_PREFIX)) return { personal_access_token_prefix: [tooLong(LONGEST_PREFIX)] }
   if (!/^[A-Za-z0-9+/=_@:.-]*$/.test(prefix))
     return {
       personal_access_token_prefix: [

@@ -1,12 +1,13 @@
 import { Type as t } from 'typebox'
-import { REACTION_BASES, mayTalk, noteable, on } from '../../access/conversation.ts'
+import { REACTION_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { unmodified } from '../../access/gates.ts'
+import { mayTalk } from '../../access/talking.ts'
 import { emojiName } from '../../core/emoji.ts'
 import { react, unreact } from '../../core/reactions.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
-import { nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { notFound, unauthorized } from '../../http/problems.ts'
 import { Reaction, present, type ReactionWithUser } from './entity.ts'
 import * as reactions from './store.ts'
@@ -103,12 +104,10 @@ const remove = operation({
   returns: nothing,
 })
 
-/** The four operations of reactions, on each base and on the notes of each. */
-export const reactionOperations: Readonly<Record<string, AnyOperation>> = Object.fromEntries(
-  REACTION_BASES.flatMap((base) => [
-    [`list${base.noun}AwardEmoji`, on(base, list)],
-    [`get${base.noun}AwardEmoji`, on(base, get)],
-    [`create${base.noun}AwardEmoji`, on(base, create)],
-    [`delete${base.noun}AwardEmoji`, on(base, remove)],
-  ]),
-)
+/** The operations of reactions, on each base and on the notes of each. */
+export const reactionOperations = onEach(REACTION_BASES, {
+  'list#AwardEmoji': list,
+  'get#AwardEmoji': get,
+  'create#AwardEmoji': create,
+  'delete#AwardEmoji': remove,
+})

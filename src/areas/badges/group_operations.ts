@@ -4,7 +4,6 @@ import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import * as badges from './actions.ts'
-import { ofGroup } from './actions.ts'
 import { Badge, BadgePreview } from './entity.ts'
 import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
 import { find as findBadge } from './store.ts'
@@ -14,7 +13,7 @@ const badge = loads({
   type: t.Integer(),
   as: 'badge',
   says: 'a badge of the group',
-  find: ({ db, group }: Has<{ group: Group }>, id) => findBadge(db, ofGroup(group).reach, id),
+  find: ({ db, group }: Has<{ group: Group }>, id) => findBadge(db, badges.ofGroup(group).reach, id),
 })
 
 export const listGroupBadges = operation({
@@ -24,7 +23,7 @@ export const listGroupBadges = operation({
   published: true,
   params: listParams,
   gates: [group, insideGroup],
-  handle: (ctx) => badges.list(ctx, ofGroup(ctx.group)),
+  handle: (ctx) => badges.list(ctx, badges.ofGroup(ctx.group)),
   returns: pageOf(Badge),
 })
 
@@ -36,7 +35,7 @@ export const renderGroupBadge = operation({
   first: [signedIn],
   params: previewParams,
   gates: [group, groupOwner],
-  handle: (ctx) => badges.preview(ctx, ofGroup(ctx.group)),
+  handle: (ctx) => badges.preview(ctx, badges.ofGroup(ctx.group)),
   returns: BadgePreview,
   refuses: [badUrls],
 })
@@ -47,7 +46,7 @@ export const getGroupBadge = operation({
   summary: 'Get a badge of a group',
   published: true,
   gates: [group, insideGroup, badge],
-  handle: (ctx) => badges.show(ctx, ctx.badge, ofGroup(ctx.group)),
+  handle: (ctx) => badges.show(ctx, ctx.badge, badges.ofGroup(ctx.group)),
   returns: Badge,
 })
 
@@ -59,7 +58,7 @@ export const createGroupBadge = operation({
   first: [signedIn],
   params: newParams,
   gates: [group, groupOwner],
-  handle: (ctx) => badges.create(ctx, ofGroup(ctx.group)),
+  handle: (ctx) => badges.create(ctx, badges.ofGroup(ctx.group)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -72,7 +71,7 @@ export const updateGroupBadge = operation({
   first: [signedIn],
   params: changeParams,
   gates: [group, groupOwner, badge],
-  handle: (ctx) => badges.change(ctx, ofGroup(ctx.group)),
+  handle: (ctx) => badges.change(ctx, badges.ofGroup(ctx.group)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -84,6 +83,6 @@ export const deleteGroupBadge = operation({
   published: true,
   first: [signedIn],
   gates: [group, groupOwner, badge, unmodified('badge')],
-  handle: (ctx) => badges.remove(ctx, ofGroup(ctx.group)),
+  handle: (ctx) => badges.remove(ctx, badges.ofGroup(ctx.group)),
   returns: nothing,
 })

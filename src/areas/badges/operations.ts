@@ -6,7 +6,6 @@ import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
 import * as badges from './actions.ts'
-import { ofProject } from './actions.ts'
 import { Badge, BadgePreview } from './entity.ts'
 import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
 import { find as findBadge } from './store.ts'
@@ -25,7 +24,8 @@ const badge = loads({
   type: t.Integer(),
   as: 'badge',
   says: 'a badge of the project or of a group that it is in',
-  find: ({ db, project }: Has<{ project: Project }>, id) => findBadge(db, ofProject(project).reach, id),
+  find: ({ db, project }: Has<{ project: Project }>, id) =>
+    findBadge(db, badges.ofProject(project).reach, id),
 })
 
 const ownBadge = allows({
@@ -40,7 +40,7 @@ export const listBadges = operation({
   summary: 'List the badges of a project, with those of its groups',
   params: listParams,
   gates: [project, anyone],
-  handle: (ctx) => badges.list(ctx, ofProject(ctx.project)),
+  handle: (ctx) => badges.list(ctx, badges.ofProject(ctx.project)),
   returns: pageOf(Badge),
 })
 
@@ -52,7 +52,7 @@ export const renderBadge = operation({
   first: [signedIn],
   params: previewParams,
   gates: [project, maintainer],
-  handle: (ctx) => badges.preview(ctx, ofProject(ctx.project)),
+  handle: (ctx) => badges.preview(ctx, badges.ofProject(ctx.project)),
   returns: BadgePreview,
   refuses: [badUrls],
 })
@@ -62,7 +62,7 @@ export const getBadge = operation({
   path: '/projects/:id/badges/:badge_id',
   summary: 'Get a badge of a project or of one of its groups',
   gates: [project, anyone, badge],
-  handle: (ctx) => badges.show(ctx, ctx.badge, ofProject(ctx.project)),
+  handle: (ctx) => badges.show(ctx, ctx.badge, badges.ofProject(ctx.project)),
   returns: Badge,
 })
 
@@ -73,7 +73,7 @@ export const createBadge = operation({
   first: [signedIn],
   params: newParams,
   gates: [project, maintainer],
-  handle: (ctx) => badges.create(ctx, ofProject(ctx.project)),
+  handle: (ctx) => badges.create(ctx, badges.ofProject(ctx.project)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -85,7 +85,7 @@ export const updateBadge = operation({
   first: [signedIn],
   params: changeParams,
   gates: [project, maintainer, badge, ownBadge],
-  handle: (ctx) => badges.change(ctx, ofProject(ctx.project)),
+  handle: (ctx) => badges.change(ctx, badges.ofProject(ctx.project)),
   returns: Badge,
   refuses: [badUrls],
 })
@@ -97,6 +97,6 @@ export const deleteBadge = operation({
   published: true,
   first: [signedIn],
   gates: [project, maintainer, badge, ownBadge, unmodified('badge')],
-  handle: (ctx) => badges.remove(ctx, ofProject(ctx.project)),
+  handle: (ctx) => badges.remove(ctx, badges.ofProject(ctx.project)),
   returns: nothing,
 })

@@ -14,7 +14,7 @@ export interface Found {
   readonly id: string
 }
 
-export type Sort = 'name_asc' | 'updated_asc' | 'updated_desc'
+type Sort = 'name_asc' | 'updated_asc' | 'updated_desc'
 
 /** All branches in that order. */
 export async function listFound(repository: Repository, sort: Sort): Promise<Found[]> {

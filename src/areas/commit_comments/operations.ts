@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
-import { isLonger } from '../../core/lengths.ts'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import { patchOf } from '../../records/patch.ts'
 import { standsAt, type Side } from '../../core/diff_lines.ts'
 import { commitNoteable } from '../../core/note_reading.ts'
@@ -37,8 +37,8 @@ export const listCommitComments = operation({
 const LONGEST = 1_000_000
 
 const blank = (): ReturnType<typeof refused> => refused(`Failed to save note {:note=>["can't be blank"]}`)
-const tooLong = (): ReturnType<typeof refused> =>
-  refused(`Failed to save note {:note=>["is too long (maximum is ${LONGEST} characters)"]}`)
+const overlong = (): ReturnType<typeof refused> =>
+  refused(`Failed to save note {:note=>["${tooLong(LONGEST)}"]}`)
 
 const full = (): ReturnType<typeof refused> =>
   refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
@@ -63,7 +63,7 @@ const placed: Gate<
     const { note, path = '', line } = params
     if (path !== '' && line === undefined) throw badParams(['line is missing'])
     if (note.trim() === '') return undefined
-    if (isLonger(note, LONGEST)) throw tooLong()
+    if (isLonger(note, LONGEST)) throw overlong()
     const side = params.line_type ?? 'new'
     return {
       position: path === '' ? null : await placeOf(repository, commit, { path, line: line ?? 0, side }),
@@ -118,7 +118,7 @@ export const createCommitComment = operation({
     return present(row, ctx)
   },
   returns: CommitComment,
-  refuses: [tooLong, full],
+  refuses: [overlong, full],
 })
 
 /** A comment stands on a line that the commit adds or removes; any other is a comment on the whole commit, as published. */

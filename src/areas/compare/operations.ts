@@ -4,6 +4,7 @@ import { hasRepository, mayReadCode } from '../../access/gates.ts'
 import { findStart, isRelated } from '../../core/fork_network.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
+import { isWider } from '../../core/visibilities.ts'
 import { borrowCommit } from '../../git/borrowing.ts'
 import { Commit as CommitRecord, presentCommit } from '../../records/commit.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
@@ -34,7 +35,6 @@ const notFork = (from = 0, id = 0): ReturnType<typeof refused> =>
 type Asked = Has<{ project: Project; repository: Repository }> & {
   readonly params: { readonly from: string; readonly from_project_id?: number }
 }
-const OPEN = ['private', 'internal', 'public']
 
 /** The commit that is compared with, of a fork where one is named. A hidden project is as good as none. */
 async function fromOf(ctx: Asked): Promise<Commit | undefined> {
@@ -54,7 +54,7 @@ async function fromOf(ctx: Asked): Promise<Commit | undefined> {
   const here = await repository.commit(sha)
   if (here !== undefined || actor === null) return here
   // What is brought here is there for all who read here: nothing of a fork that is less open than this.
-  const asOpen = OPEN.indexOf(other.visibility) >= OPEN.indexOf(project.visibility)
+  const asOpen = !isWider(project.visibility, other.visibility)
   if (!asOpen || other.visibility === 'private' || other.repository_access_level !== 'enabled')
     return undefined
   await borrowCommit(git, sha, { from: repositoryPath(other.id), to: repositoryPath(project.id) })

@@ -1,10 +1,11 @@
 import { Type as t } from 'typebox'
-import { editsNote, note, noteable, NOTE_BASES, on, talks } from '../../access/conversation.ts'
+import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { signedIn, unmodified } from '../../access/gates.ts'
+import { editsNote, note, talks } from '../../access/talking.ts'
 import { readsInternal } from '../../core/conversation.ts'
 import { deleteNote, insertThread } from '../../core/notes.ts'
-import { LONG_TEXT, nothing, operation, pageOf, type AnyOperation } from '../../http/operation.ts'
+import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden, noSuchRecord } from '../../http/problems.ts'
 import { filled, oneOf } from '../../http/schema.ts'
 import { Note, presentNote } from '../../records/note.ts'
@@ -111,13 +112,11 @@ const removeNote = operation({
   returns: nothing,
 })
 
-/** The five operations of single comments, on each base. */
-export const noteOperations: Readonly<Record<string, AnyOperation>> = Object.fromEntries(
-  NOTE_BASES.flatMap((base) => [
-    [`list${base.noun}Notes`, on(base, listNotes)],
-    [`get${base.noun}Note`, on(base, getNote)],
-    [`create${base.noun}Note`, on(base, createNote)],
-    [`update${base.noun}Note`, on(base, updateNote)],
-    [`delete${base.noun}Note`, on(base, removeNote)],
-  ]),
-)
+/** The operations of single comments, on each base. */
+export const noteOperations = onEach(NOTE_BASES, {
+  'list#Notes': listNotes,
+  'get#Note': getNote,
+  'create#Note': createNote,
+  'update#Note': updateNote,
+  'delete#Note': removeNote,
+})

@@ -1,14 +1,13 @@
-import { sql } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { Noteable } from '../../core/conversation.ts'
 import { isSame, lineCode, standsAt } from '../../core/diff_lines.ts'
 import type { Db } from '../../db/client.ts'
-import { statement, type Slots } from '../../db/statement.ts'
 import type { FilePatch } from '../../git/objects/patch.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import { refused } from '../../http/problems.ts'
 import { nullable, oneOf } from '../../http/schema.ts'
+import { hasDiff, newestDiff } from './store.ts'
 
 // A note on a line stands only where the difference really has that line.
 
@@ -52,22 +51,10 @@ interface Place {
   readonly commitId: string | undefined
 }
 
-const knownDiff = statement(
-  (p: Slots<{ merge_request_id: number; base: string; start: string; head: string }>) => sql`
-    select from merge_request_diffs
-     where merge_request_id = ${p.merge_request_id} and base_sha = ${p.base} and start_sha = ${p.start}
-       and head_sha = ${p.head} limit 1`,
-)
-const headOf = statement(
-  (p: Slots<{ merge_request_id: number }>) => sql<{ base_sha: string; head_sha: string }>`
-    select base_sha, head_sha from merge_request_diffs where merge_request_id = ${p.merge_request_id}
-     order by id desc limit 1`,
-)
-
 /** Throws the published Problem when the commit is none of the merge request's. */
 export async function checkCommitOf({ db, repository, about, commitId }: Place): Promise<void> {
   if (commitId === undefined) return
-  const newest = await db.one(headOf, { merge_request_id: about.id })
+  const newest = await newestDiff(db, about.id)
   const commit = await repository.commit(commitId)
   if (
     newest === undefined ||
@@ -88,7 +75,7 @@ async function isKnown({ db, repository, about, commitId }: Place, given: Given)
     return commit !== undefined && base === parent && start === parent
   }
   if (about.kind !== 'merge_request') return false
-  return (await db.one(knownDiff, { merge_request_id: about.id, base, start, head })) !== undefined
+  return hasDiff(db, about.id, { base, start, head })
 }
 
 async function fileOf(repository: Repository, given: Given): Promise<FilePatch> {

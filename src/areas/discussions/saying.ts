@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import { maySetTime, type Talking } from '../../access/conversation.ts'
+import { maySetTime, type Talking } from '../../access/talking.ts'
 import type { Noteable } from '../../core/conversation.ts'
-import { isLonger } from '../../core/lengths.ts'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import { hearMentions } from '../../core/mentions.ts'
 import { TooMuchSaid, deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
 import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
@@ -34,7 +34,7 @@ const LONGEST = 1_000_000
 const badNote = (why: string): ReturnType<typeof refused> =>
   refused(`400 Bad request - Note {:note=>["${why}"]}`)
 const blank = (): ReturnType<typeof refused> => badNote("can't be blank")
-const tooLong = (): ReturnType<typeof refused> => badNote(`is too long (maximum is ${LONGEST} characters)`)
+const overlong = (): ReturnType<typeof refused> => badNote(tooLong(LONGEST))
 
 const full = (): ReturnType<typeof refused> =>
   refused('400 Bad request - Note {:base=>["Maximum number of comments exceeded"]}')
@@ -44,7 +44,7 @@ const orFull = (error: unknown): never => {
 
 function checkBody(body: string): void {
   if (body.trim() === '') throw blank()
-  if (isLonger(body, LONGEST)) throw tooLong()
+  if (isLonger(body, LONGEST)) throw overlong()
 }
 
 interface Said {
@@ -131,7 +131,7 @@ export const says = {
     const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
     return { id: key, individual_note, notes: shown }
   },
-  refuses: [blank, tooLong, failed, full],
+  refuses: [blank, overlong, failed, full],
 }
 
 /** Gives a note another text, and obeys the commands in that. */

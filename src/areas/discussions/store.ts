@@ -144,3 +144,30 @@ const first = statement(
 /** What the notes of a thread have of its first one. */
 export const firstOf = (db: Db, { id }: Pick<Discussion, 'id'>): Promise<Kin | undefined> =>
   db.one(first, { id })
+
+interface Ends {
+  readonly base: string
+  readonly start: string
+  readonly head: string
+}
+const diff = statement(
+  (p: Slots<Ends & { merge_request_id: number }>) => sql`
+    select from merge_request_diffs
+     where merge_request_id = ${p.merge_request_id} and base_sha = ${p.base} and start_sha = ${p.start}
+       and head_sha = ${p.head} limit 1`,
+)
+/** Whether that is one of the differences that the merge request had. */
+export const hasDiff = async (db: Db, mergeRequestId: number, ends: Ends): Promise<boolean> =>
+  (await db.one(diff, { merge_request_id: mergeRequestId, ...ends })) !== undefined
+
+const newest = statement(
+  (p: Slots<{ merge_request_id: number }>) => sql<{ base_sha: string; head_sha: string }>`
+    select base_sha, head_sha from merge_request_diffs where merge_request_id = ${p.merge_request_id}
+     order by id desc limit 1`,
+)
+/** Between what the merge request stands now. */
+export const newestDiff = (
+  db: Db,
+  mergeRequestId: number,
+): Promise<{ base_sha: string; head_sha: string } | undefined> =>
+  db.one(newest, { merge_request_id: mergeRequestId })

@@ -5,6 +5,7 @@ import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { date, nullable, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { Labels, labelsJson, presentLabels, type LabelShown } from '../../records/noteable.ts'
+import { References } from '../../records/references.ts'
 import { UserBasic, authorJson, presentUser, type Author } from '../../records/user.ts'
 
 const day = nullable(date())
@@ -31,7 +32,7 @@ export const Epic = t.Object({
   state: t.String(),
   web_edit_url: t.String(),
   web_url: t.String(),
-  references: t.Object({ short: t.String(), relative: t.String(), full: t.String() }),
+  references: References,
   created_at: timestamp(),
   updated_at: timestamp(),
   closed_at: nullable(timestamp()),

@@ -13,6 +13,7 @@ import {
   type Slots,
 } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
+import { keysOf } from '../../http/schema.ts'
 import { shownEpics, type EpicShown } from './entity.ts'
 
 export const ORDERS = ['created_at', 'updated_at', 'title'] as const
@@ -118,7 +119,7 @@ export async function listEpics(
   { group, page }: { group: Group; page: { readonly size: number; readonly offset: number } },
   { ancestors, descendants, order, descending, ...filters }: Wanted,
 ): Promise<Listed<EpicShown>> {
-  const names = Object.keys(CONDITIONS) as FilterName[]
+  const names = keysOf(CONDITIONS)
   const shape = {
     ancestors,
     descendants,

@@ -2,12 +2,10 @@ import { Type as t } from 'typebox'
 import type { Group } from '../../core/groups.ts'
 import type { Label } from '../../db/schema.ts'
 import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
-import { notFound } from '../../http/problems.ts'
+import { noLabel } from '../../records/label.ts'
 import * as labels from './store.ts'
 
-export type Here = Has<{ group: Group; actor: Actor }>
-
-export const noLabel = (): ReturnType<typeof notFound> => notFound('Label')
+type Here = Has<{ group: Group; actor: Actor }>
 
 export const reachParams = {
   include_ancestor_groups: t.Optional(t.Boolean({ default: true })),

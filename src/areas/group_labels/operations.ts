@@ -1,24 +1,19 @@
 import { Type as t } from 'typebox'
 import { group, groupReporter, insideGroup, signedIn, unmodified } from '../../access/gates.ts'
-import type { Group } from '../../core/groups.ts'
-import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema.ts'
-import type { Context } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import {
   GroupLabel,
   badLabel,
-  checkLabel,
-  labelDescription,
   labelExists,
   labelLocked,
   present,
   titleTaken,
   type LabelForCaller,
 } from '../../records/label.ts'
-import { LINE, label, labelInReach, labelNamed, noLabel, reachOf, reachParams, type Here } from './gates.ts'
+import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
+import { LINE, label, labelInReach, labelNamed, reachOf, reachParams } from './gates.ts'
 import * as labels from './store.ts'
-import { insert, remove, update } from './write_store.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
 
@@ -61,21 +56,13 @@ export const createGroupLabel = operation({
   path: '/groups/:id/labels',
   summary: 'Create a label in a group',
   first: [signedIn],
-  params: t.Object({ name: t.String(), color: t.String(), description: labelDescription }),
+  params: t.Object(newLabel),
   gates: [group, groupReporter],
-  handle: async (ctx) => {
-    const { db, actor, group, params } = ctx
-    const { title, color } = checkLabel({ title: params.name, color: params.color })
-    if (await labels.findByTitle(db, actor, { group, reach: LINE }, title)) throw labelExists()
-    const row = await insert(db, {
-      group_id: group.id,
-      title,
-      color,
-      description: params.description || null,
-    }).catch((error: unknown) => {
-      throw violates(error, 'labels_group_title_once') ? labelExists() : error
-    })
-    if (row === undefined) throw new Error('a label was not inserted')
+  handle: async ({ db, actor, group, params }) => {
+    const home = { group_id: group.id, project_id: null }
+    const row = await makeLabel(db, home, params, (title) =>
+      labels.findByTitle(db, actor, { group, reach: LINE }, title),
+    )
     return present(fresh(row))
   },
   returns: GroupLabel,
@@ -91,40 +78,17 @@ const fresh = (row: Label): LabelForCaller => ({
   subscribed: false,
 })
 
-const changes = {
-  new_name: t.Optional(t.String()),
-  color: t.Optional(t.String()),
-  description: labelDescription,
-}
-const atLeastOne = ['new_name', 'color', 'description']
-interface Changes {
-  readonly new_name?: string
-  readonly color?: string
-  readonly description?: string | null
-}
-
-async function change({ db, actor, group }: Here, label: Label, to: Changes): Promise<LabelForCaller> {
-  const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
-  const changes = {
-    title: to.new_name === undefined ? null : title,
-    color: to.color === undefined ? null : color,
-    description: to.description === undefined ? null : (to.description ?? ''),
-  }
-  const row = await update(db, { group_id: group.id, id: label.id, ...changes }).catch((error: unknown) => {
-    throw violates(error, 'labels_group_title_once') ? titleTaken() : error
-  })
-  if (row === undefined) throw noLabel()
-  return labels.forCaller(db, actor, row)
-}
+const atLeastOne = Object.keys(labelChanges)
 
 export const updateGroupLabel = operation({
   method: 'PUT',
   path: '/groups/:id/labels/:label_id',
   summary: 'Change a label of a group',
   first: [signedIn],
-  params: t.Object(changes, { atLeastOne }),
+  params: t.Object(labelChanges, { atLeastOne }),
   gates: [group, groupReporter, label],
-  handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
+  handle: async ({ db, actor, label, params }) =>
+    present(await labels.forCaller(db, actor, await changeLabel(db, label, params))),
   returns: GroupLabel,
   refuses: [titleTaken],
 })
@@ -136,20 +100,15 @@ export const updateGroupLabelByName = operation({
   deprecated: true,
   first: [signedIn],
   params: t.Object(
-    { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
+    { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...labelChanges },
     { exactlyOne: ['label_id', 'name'], atLeastOne },
   ),
   gates: [group, groupReporter, labelNamed],
-  handle: async (ctx) => present(await change(ctx, ctx.label, ctx.params)),
+  handle: async ({ db, actor, label, params }) =>
+    present(await labels.forCaller(db, actor, await changeLabel(db, label, params))),
   returns: GroupLabel,
   refuses: [titleTaken],
 })
-
-async function discard({ db, group }: Context & { group: Group }, label: Label): Promise<null> {
-  if (label.lock_on_merge) throw labelLocked()
-  if ((await remove(db, group.id, label.id)) === 0) throw noLabel()
-  return null
-}
 
 export const deleteGroupLabel = operation({
   method: 'DELETE',
@@ -158,7 +117,7 @@ export const deleteGroupLabel = operation({
   published: true,
   first: [signedIn],
   gates: [group, groupReporter, label, unmodified('label')],
-  handle: async (ctx) => discard(ctx, ctx.label),
+  handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
 })
@@ -171,7 +130,7 @@ export const deleteGroupLabelByName = operation({
   first: [signedIn],
   params: t.Object({ name: t.String() }),
   gates: [group, groupReporter, labelNamed, unmodified('label')],
-  handle: async (ctx) => discard(ctx, ctx.label),
+  handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
 })

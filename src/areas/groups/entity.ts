@@ -7,6 +7,7 @@ import type { Actor } from '../../http/gate.ts'
 import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { includes } from '../../access/tiers.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { GroupProject } from '../../records/project.ts'
 import { RootStatistics, Statistics, rootStatistics, statistics } from './statistics.ts'
 
@@ -25,7 +26,7 @@ const common = {
   name: t.String(),
   path: t.String(),
   description: t.String(),
-  visibility: oneOf(['private', 'internal', 'public']),
+  visibility: oneOf(VISIBILITIES),
   share_with_group_lock: t.Boolean(),
   require_two_factor_authentication: t.Boolean(),
   two_factor_grace_period: t.Integer(),

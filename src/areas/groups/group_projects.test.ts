@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Namespace, Project } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { listOf, pick, shareProject } from '../../../test/support/shares.ts'
+import { groupsOfProjects, listOf, pick, shareProject } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
 let world: World
@@ -14,16 +14,7 @@ after(() => world.close())
 const list = (group: Namespace, query: Record<string, string> = {}, as?: Someone): Promise<Answered> =>
   world.call('GET', `/groups/${group.id}/projects`, { as, query })
 
-/** A public group with public projects of those names and paths. */
-async function groupOf(
-  ...wanted: { name?: string; path?: string; visibility?: 'private' | 'internal' | 'public' }[]
-): Promise<{ group: Namespace; projects: Project[] }> {
-  const group = await world.make.group({ visibility: 'public' })
-  const projects: Project[] = []
-  for (const options of wanted)
-    projects.push(await world.make.project({ group, visibility: 'public', ...options }))
-  return { group, projects }
-}
+const groupOf = groupsOfProjects(() => world)
 const set = (project: Project | undefined, columns: string): Promise<void> =>
   world.make.sql(`update projects set ${columns} where id = ${project?.id}`)
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Namespace } from '../../db/schema.ts'
 import { groupItem } from '../../../test/support/group_bodies.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { listOf, pick } from '../../../test/support/shares.ts'
+import { guests, listOf, pick } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
 let world: World
@@ -15,19 +15,7 @@ after(() => world.close())
 const list = (query: Record<string, string | string[]>, as?: Someone): Promise<Answered> =>
   world.call('GET', '/groups', { as, query })
 
-/** A user who is a guest of groups of those names, paths and descriptions, and sees nothing else. */
-async function guestOf(
-  ...wanted: { name?: string; path?: string; visibility?: 'private' | 'internal' | 'public' }[]
-): Promise<{ user: Someone; groups: Namespace[] }> {
-  const user = await world.make.user()
-  const groups: Namespace[] = []
-  for (const options of wanted) {
-    const group = await world.make.group(options)
-    await world.make.member(user, 'guest', { group })
-    groups.push(group)
-  }
-  return { user, groups }
-}
+const guestOf = guests(() => world)
 
 test('a list of groups carries every field of an item and no secret, for whoever asks', async () => {
   const group = await world.make.group({ visibility: 'public' })

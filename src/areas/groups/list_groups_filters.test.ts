@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Namespace } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { pick } from '../../../test/support/shares.ts'
+import { guests, pick } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
 let world: World
@@ -14,19 +14,7 @@ after(() => world.close())
 const list = (query: Record<string, string | string[]>, as?: Someone): Promise<Answered> =>
   world.call('GET', '/groups', { as, query })
 
-/** A user who is a guest of groups of those names, paths and descriptions, and sees nothing else. */
-async function guestOf(
-  ...wanted: { name?: string; path?: string; visibility?: 'private' | 'internal' | 'public' }[]
-): Promise<{ user: Someone; groups: Namespace[] }> {
-  const user = await world.make.user()
-  const groups: Namespace[] = []
-  for (const options of wanted) {
-    const group = await world.make.group(options)
-    await world.make.member(user, 'guest', { group })
-    groups.push(group)
-  }
-  return { user, groups }
-}
+const guestOf = guests(() => world)
 
 test('search finds a part of the name or of the path, in any letter case', async () => {
   const { user } = await guestOf(

@@ -8,6 +8,7 @@ import { isTaken, removeTree } from '../../core/group_tree.ts'
 import { create, holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { ROLES } from '../../core/roles.ts'
+import { narrower } from '../../core/visibilities.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { badParams, forbidden, invalid, notFound, refused } from '../../http/problems.ts'
@@ -15,7 +16,6 @@ import { Group } from './entity.ts'
 import {
   groupFaults,
   mayCreateSubgroup,
-  narrower,
   nestingFaults,
   notSaved,
   visibilityFaults,
@@ -87,7 +87,7 @@ export const createGroup = operation({
     checkGiven(actor, params)
     const parent = await parentFor(ctx, actor, params.parent_id)
     const standing = ctx.settings.get('default_group_visibility')
-    const visibility = params.visibility ?? narrower(standing, parent?.visibility)
+    const visibility = params.visibility ?? narrower(standing, parent?.visibility ?? standing)
     refuseSaving({
       ...groupFaults(params, parent === undefined),
       ...nestingFaults(parent),

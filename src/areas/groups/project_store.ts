@@ -1,21 +1,12 @@
 import { sql } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
-import { partsOf, planned } from '../../core/project_list.ts'
-import { isRanged, type Shape } from '../../core/project_list_filters.ts'
-import type {
-  ProjectListFilters,
-  ProjectListShape,
-  ProjectListValues,
-} from '../../core/project_list_shape.ts'
-import type { Viewer } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { projectPages } from '../../core/project_pages.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
 import { belongs } from './store.ts'
 
-const list = statements<Shape, ProjectListValues, Paged<ProjectInGroup>>((p, shape) => {
-  const { before, rows, order, matches } = partsOf(p, shape)
-  const page = sql<ProjectInGroup>`
+/** One page of a group's projects, as far as the viewer may see them. */
+export const listProjects = projectPages<ProjectInGroup>(
+  (p, rows, { everything }) => sql`
     select p.*, to_json(home) as namespace, shared.shared_with_groups
       from (${rows}) p,
            lateral (select n.name, n.path, n.kind, n.full_name, n.full_path, n.parent_id, n.avatar_url
@@ -26,21 +17,6 @@ const list = statements<Shape, ProjectListValues, Paged<ProjectInGroup>>((p, sha
                              as shared_with_groups
                       from project_group_links l join namespaces n on n.id = l.group_id
                      where l.project_id = p.id and ${lasts('l')}
-                       and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
-                   ) shared
-     order by ${order}`
-  return shape.uncounted
-    ? sql`with ${before} select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
-    : paged(page, matches, before)
-}, isRanged)
-
-/** One page of a group's projects, as far as the viewer may see them. */
-export async function listProjects(
-  db: Db,
-  viewer: Viewer | null,
-  shape: ProjectListShape,
-  filters: ProjectListFilters,
-): Promise<Listed<ProjectInGroup>> {
-  const [whole, values] = await planned(db, viewer, shape, filters)
-  return listed(await db.rows(list(whole), values))
-}
+                       and ${everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
+                   ) shared`,
+)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCursor, writeCursor } from './rules.ts'
+import { groupFaults, readCursor, writeCursor } from './rules.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
@@ -33,4 +33,12 @@ test('what is no cursor is told apart', () => {
     encode({ name: 'a\0', id: '7' }),
   ])
     assert.equal(readCursor(text), undefined, text)
+})
+
+test('a name has 255 characters at most, however many units each of them takes', () => {
+  const sun = '\u{1F31E}'
+  assert.deepEqual(groupFaults({ name: sun.repeat(255) }, true), {})
+  assert.deepEqual(groupFaults({ name: sun.repeat(256) }, true), {
+    name: ['is too long (maximum is 255 characters)'],
+  })
 })

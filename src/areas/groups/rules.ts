@@ -1,8 +1,9 @@
 import { settingsOf } from '../../core/group_settings.ts'
-import { RANK } from '../../core/group_tree.ts'
 import type { Group } from '../../core/groups.ts'
+import { lengthFaults } from '../../core/lengths.ts'
 import { pathFault } from '../../core/paths.ts'
 import { ROLES, type Viewer } from '../../core/roles.ts'
+import { isWider } from '../../core/visibilities.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
@@ -13,11 +14,10 @@ const NAME = /^[\p{L}\p{N}\u{A9}-\u{1F9FF}_][\p{L}\p{N}\p{M}\p{Pd}\u{A9}-\u{1F9F
 const NAME_FORM =
   "can contain only letters, digits, emoji, '_', '.', dash, space, parenthesis. " +
   "It must start with letter, digit, emoji or '_'."
-const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
 
 function nameFaults(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
-  return [...(name.length > LONGEST ? [tooLong(LONGEST)] : []), ...(NAME.test(name) ? [] : [NAME_FORM])]
+  return [...lengthFaults(name, LONGEST), ...(NAME.test(name) ? [] : [NAME_FORM])]
 }
 
 function pathFaults(path: string, topLevel: boolean): string[] {
@@ -37,7 +37,7 @@ export function groupFaults({ name, path, description }: Given, topLevel: boolea
   const found = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path, topLevel),
-    description: (description ?? '').length > LONGEST_DESCRIPTION ? [tooLong(LONGEST_DESCRIPTION)] : [],
+    description: lengthFaults(description, LONGEST_DESCRIPTION),
   }
   return Object.fromEntries(Object.entries(found).filter(([, texts]) => texts.length > 0))
 }
@@ -47,10 +47,6 @@ const DEEPEST = 20
 /** Why nothing can be put into a group so deep. */
 export const nestingFaults = (parent: Pick<Group, 'traversal_ids'> | undefined): Faults =>
   (parent?.traversal_ids.length ?? 0) > DEEPEST ? { parent_id: ['has too deep level of nesting'] } : {}
-
-/** What is wanted, or the parent's where that is seen by fewer. */
-export const narrower = (wanted: Visibility, parent: Visibility | undefined): Visibility =>
-  parent !== undefined && RANK[parent] < RANK[wanted] ? parent : wanted
 
 interface Sight {
   readonly visibility: Visibility
@@ -66,7 +62,7 @@ export function visibilityFaults({ visibility, parent, projects, groups }: Sight
   const texts = [
     ...(projects ? [`${not} this group contains projects with higher visibility.`] : []),
     ...(groups ? [`${not} there are sub-groups with higher visibility.`] : []),
-    ...(parent !== undefined && RANK[visibility] > RANK[parent]
+    ...(parent !== undefined && isWider(visibility, parent)
       ? [`${not} the parent group has a ${parent} visibility.`]
       : []),
   ]

@@ -1,5 +1,6 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import type { GroupSettings } from '../../core/group_settings.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { nullable, oneOf } from '../../http/schema.ts'
 
 const flag = t.Optional(t.Boolean())
@@ -8,7 +9,7 @@ const level = t.Array(t.Object({ access_level: t.Integer({ enum: [0, 30, 40] }) 
 /** What can be set on a group when it is made and later. */
 export const settingParams = {
   description: t.Optional(nullable(t.String())),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   avatar: t.Optional(
     nullable(t.String({ description: 'Empty takes the picture away; none can be sent yet' })),
   ),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { RANK } from '../../core/group_tree.ts'
 import type { Viewer } from '../../core/roles.ts'
+import { VISIBILITIES, isWider } from '../../core/visibilities.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace, Visibility } from '../../db/schema.ts'
 import { statement, type Slots } from '../../db/statement.ts'
@@ -50,8 +50,7 @@ export async function aroundVisibility(
   { id, parent_id }: Pick<Namespace, 'id' | 'parent_id'>,
   visibility: Visibility,
 ): Promise<Around> {
-  const all = Object.keys(RANK) as Visibility[]
-  const wider = all.filter((one) => RANK[one] > RANK[visibility])
+  const wider = VISIBILITIES.filter((one) => isWider(one, visibility))
   const found = await db.one(around, { id, parent_id, wider })
   return {
     projects: found?.projects ?? false,
@@ -60,7 +59,7 @@ export async function aroundVisibility(
   }
 }
 
-export interface GroupLink {
+interface GroupLink {
   readonly id: number
 }
 const share = statement(

@@ -22,7 +22,7 @@ import { checks, type Actor, type Has } from '../../http/gate.ts'
 import { badParams, forbidden, refused } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { accessLevel } from './handling.ts'
+import { accessLevel } from './actions.ts'
 import { addressesIn, isAddress } from './rules.ts'
 import * as invitations from './store.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
-import { changing, invitation, listing, removing, touchable } from './handling.ts'
+import { changing, invitation, listing, removing, touchable } from './actions.ts'
 import { inviting, wellAddressed } from './inviting.ts'
 
 const first = [signedIn] as const

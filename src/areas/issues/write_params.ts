@@ -1,7 +1,7 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import type { IssueChange } from '../../core/issue_changes.ts'
 import { overlong } from '../../core/labelling.ts'
-import { isLonger } from '../../core/lengths.ts'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import { titleFaults } from '../../core/titles.ts'
 import { badParams, invalid } from '../../http/problems.ts'
 import { date, listOf, nullable, oneOf } from '../../http/schema.ts'
@@ -55,7 +55,6 @@ export const atLeastOne = (
 type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
 
 const MOST = { description: 1_000_000, assignees: 200 }
-const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
 
 /** Throws what is wrong with the record that this would make. */
 export function checkIssue(given: Given): void {

@@ -7,9 +7,9 @@ import { containing } from '../../db/text.ts'
 import { shownIterations, type IterationShown } from '../../records/iteration.ts'
 
 export const STATES = ['opened', 'upcoming', 'started', 'current', 'closed', 'all'] as const
-export type State = (typeof STATES)[number]
+type State = (typeof STATES)[number]
 export const FIELDS = ['title', 'cadence_title'] as const
-export type Field = (typeof FIELDS)[number]
+type Field = (typeof FIELDS)[number]
 
 interface Shape {
   readonly ancestors: boolean
@@ -89,7 +89,7 @@ const list = statements<Shape, Values, Paged<IterationShown>>((p, shape) => {
   )
 })
 
-export interface Wanted {
+interface Wanted {
   /** The ids of the groups from the root down to the one that is asked; of a personal namespace too, which has none. */
   readonly line: readonly number[]
   readonly ancestors: boolean

@@ -8,8 +8,8 @@ import {
 } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
+import { adding } from './adding.ts'
 import {
-  adding,
   changing,
   listing,
   listingAll,
@@ -18,7 +18,7 @@ import {
   memberOfAny,
   removing,
   showing,
-} from './handling.ts'
+} from './actions.ts'
 
 const published = { published: true, first: [signedIn] } as const
 

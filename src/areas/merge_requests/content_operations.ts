@@ -13,12 +13,8 @@ import { operation, pageOf } from '../../http/operation.ts'
 import { tooLarge } from '../../http/problems.ts'
 import { Commit, presentCommit } from '../../records/commit.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
-import {
-  MergeRequest,
-  MergeRequestDetail,
-  presentMergeRequest,
-  presentMergeRequestDetail,
-} from '../../records/merge_request.ts'
+import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
+import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
 import { listByCommit, listIssuesAmong, listPipelinesOf, newestVersion } from './content_store.ts'

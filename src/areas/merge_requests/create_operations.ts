@@ -15,7 +15,7 @@ import { obey, placeOf } from '../../core/quick_actions.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
 import { LONG_TEXT, operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
-import { MergeRequestDetail } from '../../records/merge_request.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { manages, readsMergeRequests } from './gates.ts'
 import { findProject } from './store.ts'
 import {

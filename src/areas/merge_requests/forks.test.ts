@@ -119,6 +119,14 @@ test('who may merge from a fork pushes into its branch where that was allowed, a
   for (const branch of ['theirs', 'main', 'new']) assert.deepEqual(await write(maintainer, branch), NO)
   // The target is protected: a Developer merges nothing into it.
   assert.deepEqual(await write(developer), NO)
+  const asked = async (): Promise<number> => (await world().statements(() => write(developer))).length
+  const once = await asked()
+  await make.sql(`
+    insert into merge_requests (project_id, iid, author_id, title, source_project_id, source_branch, target_branch, allow_collaboration)
+    select ${shop.project.id}, 1000 + i, ${stranger.id}, 'Another', ${copy.id}, 'more-' || i, 'main', true
+      from generate_series(1, 20) i`)
+  assert.equal(await asked(), once, 'of many offers the rules are read once')
+  await make.sql(`delete from merge_requests where project_id = ${shop.project.id} and iid > 1000`)
   const place = copy.full_path
   const told = async (as: Someone): Promise<number> => {
     const authorization = `Basic ${Buffer.from(`x:${as.token}`).toString('base64')}`

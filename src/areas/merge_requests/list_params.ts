@@ -115,14 +115,24 @@ function search(chosen: Chosen, { search: text = '', in: where = 'title,descript
   else chosen.add(title ? 'title' : 'description', containing(text))
 }
 
+/** The filter that a scope stands for; two have an older name, with dashes. */
+const SCOPES: Readonly<Record<NonNullable<Given['scope']>, Filter | null>> = {
+  created_by_me: 'created_by_me',
+  assigned_to_me: 'assigned_to_me',
+  reviews_for_me: 'reviews_for_me',
+  'created-by-me': 'created_by_me',
+  'assigned-to-me': 'assigned_to_me',
+  all: null,
+}
+
 /** What a caller asks a list for. `scope` is what the list shows unless they say. */
 export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   const chosen = new Chosen()
   const not = new Chosen()
   const { state = 'all' } = given
   if (state !== 'all') chosen.add('state', state)
-  const mine = (given.scope ?? scope).replaceAll('-', '_')
-  if (mine !== 'all') chosen.only(mine as 'created_by_me' | 'assigned_to_me' | 'reviews_for_me')
+  const mine = SCOPES[given.scope ?? scope]
+  if (mine !== null) chosen.only(mine)
   chosen.add('iids', given.iids)
   search(chosen, given)
   chosen.add('source_project', given.source_project_id)

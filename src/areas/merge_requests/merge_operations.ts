@@ -9,20 +9,16 @@ import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
 import { isGitError } from '../../git/errors.ts'
 import { operation } from '../../http/operation.ts'
-import { Problem, conflict, rejected } from '../../http/problems.ts'
-import {
-  MergeRequestDetail,
-  mergeStatusOf,
-  presentMergeRequestDetail,
-  type MergeRequestShown,
-} from '../../records/merge_request.ts'
+import { conflict, rejected, unprocessable, type Problem } from '../../http/problems.ts'
+import { mergeStatusOf, type MergeRequestShown } from '../../records/merge_request.ts'
+import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { mayMergeIt, merges, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { mergeMessage, methodOf, squashes } from './rules.ts'
 import { authorOf, showMergeRequest } from './store.ts'
 
 const notAllowed = (): Problem => rejected('405 Method Not Allowed')
-const cannotBeMerged = (): Problem => new Problem(422, { message: 'Branch cannot be merged' })
+const cannotBeMerged = (): Problem => unprocessable('Branch cannot be merged')
 const otherHead = (head: string): Problem => conflict(`SHA does not match HEAD of source branch: ${head}`)
 
 /** States that say by themselves that nothing can be merged now. */

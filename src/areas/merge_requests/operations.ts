@@ -3,12 +3,8 @@ import { anyone, group, project } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { unauthorized } from '../../http/problems.ts'
-import {
-  MergeRequest,
-  MergeRequestDetail,
-  presentMergeRequest,
-  presentMergeRequestDetail,
-} from '../../records/merge_request.ts'
+import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
+import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
 import { listParams, wantedOf } from './list_params.ts'
 import { listIn } from './list_store.ts'

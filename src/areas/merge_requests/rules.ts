@@ -26,7 +26,7 @@ export function mergeMessage(
   ].join('\n\n')
 }
 
-export type MergeMethod = 'merge' | 'rebase_merge' | 'ff'
+type MergeMethod = 'merge' | 'rebase_merge' | 'ff'
 
 /** How the project merges. */
 export const methodOf = ({ settings }: Pick<Project, 'settings'>): MergeMethod => {

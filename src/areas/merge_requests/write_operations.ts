@@ -13,7 +13,7 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
 import { invalid } from '../../http/problems.ts'
 import { listOf, oneOf } from '../../http/schema.ts'
-import { MergeRequestDetail } from '../../records/merge_request.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { changesIt, manages } from './gates.ts'
 import { findProject, removeMergeRequest } from './store.ts'
 import {

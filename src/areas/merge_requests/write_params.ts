@@ -8,9 +8,9 @@ import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
-import { Problem, badParams, invalid, unprocessable } from '../../http/problems.ts'
+import { badParams, conflict, invalid, unprocessable, type Problem } from '../../http/problems.ts'
 import { listOf, nullable } from '../../http/schema.ts'
-import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request.ts'
+import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { mayMergeIt } from './gates.ts'
 import { showMergeRequest } from './store.ts'
 
@@ -76,7 +76,7 @@ export const sameBranch = (): Problem =>
 export const noSuchBranch = (which: 'Source' | 'Target', branch: string): Problem =>
   unprocessable([`${which} branch "${branch}" does not exist`])
 export const anotherOne = (iid: number): Problem =>
-  new Problem(409, { message: [`Another open merge request already exists for this source branch: !${iid}`] })
+  conflict([`Another open merge request already exists for this source branch: !${iid}`])
 
 /** What the database refuses because another request has the same branches. */
 export async function twinOf(db: Db, error: unknown, row: NewMergeRequest | Row): Promise<unknown> {

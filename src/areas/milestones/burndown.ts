@@ -5,7 +5,7 @@ import type { HistoryRow } from './burndown_store.ts'
  * away, is the open weight then; the number of `created` and `reopened` less that of `closed` and `removed` is how many
  * issues were open. A `weight` step is by how much an open issue's weight changed.
  */
-export interface Step {
+interface Step {
   readonly created_at: Date
   readonly weight: number
   readonly action: 'created' | 'closed' | 'reopened' | 'removed' | 'weight'

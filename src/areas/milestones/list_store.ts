@@ -4,6 +4,7 @@ import { mine, seesInside, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
+import { keysOf } from '../../http/schema.ts'
 import { shownMilestones, type MilestoneShown } from '../../records/milestone.ts'
 import type { Home, Page } from './store.ts'
 
@@ -95,7 +96,7 @@ export async function listMilestones(
   { home, reach, page }: { home: Home; reach: Reach; page: Page },
   filters: Filters,
 ): Promise<Listed<MilestoneShown>> {
-  const names = Object.keys(CONDITIONS) as FilterName[]
+  const names = keysOf(CONDITIONS)
   const shape = {
     kind: home.kind,
     ...reach,

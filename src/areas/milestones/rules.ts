@@ -26,7 +26,7 @@ export function readDay(name: string, given: string | null | undefined): string 
   return text
 }
 
-export interface Dates {
+interface Dates {
   readonly start_date: string | null
   readonly due_date: string | null
 }

@@ -3,11 +3,11 @@ import { administrator, signedIn } from '../../access/gates.ts'
 import { selfManaged } from '../../access/tiers.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'
-import { oneOf } from '../../http/schema.ts'
+import { keysOf, oneOf } from '../../http/schema.ts'
 import { DEFAULT_LIMITS, PLAN_NAMES, limitFaults, type Limit, type Limits } from './rules.ts'
 import * as planLimits from './store.ts'
 
-const NAMES = Object.keys(DEFAULT_LIMITS) as Limit[]
+const NAMES = keysOf(DEFAULT_LIMITS)
 const PlanLimits = t.Object(
   Object.fromEntries(NAMES.map((name) => [name, t.Integer()])) as Record<Limit, TInteger>,
 )

@@ -2,12 +2,10 @@ import { Type as t } from 'typebox'
 import type { Project } from '../../core/projects.ts'
 import type { Label } from '../../db/schema.ts'
 import { loads, type Gate, type Has } from '../../http/gate.ts'
-import { notFound } from '../../http/problems.ts'
+import { noLabel } from '../../records/label.ts'
 import { findByTitle, findLabel, reachOf } from './store.ts'
 
 type Here = Has<{ project: Project }>
-
-export const noLabel = (): ReturnType<typeof notFound> => notFound('Label')
 
 const labelId = t.String({ description: 'The id or the URL-encoded title of the label' })
 export const label = loads({

@@ -1,7 +1,6 @@
-import { Type as t } from 'typebox'
+import { Type as t, type Static } from 'typebox'
 import { project, reporter, signedIn, unmodified } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
-import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -9,15 +8,14 @@ import { nullable } from '../../http/schema.ts'
 import {
   ProjectLabel,
   badLabel,
-  checkLabel,
-  labelDescription,
   labelExists,
   labelLocked,
   presentInProject,
   titleTaken,
   type LabelInProject,
 } from '../../records/label.ts'
-import { label, labelInReach, labelNamed, noLabel } from './gates.ts'
+import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
+import { label, labelInReach, labelNamed } from './gates.ts'
 import * as labels from './store.ts'
 
 export { promoteProjectLabel } from './promote_operations.ts'
@@ -75,18 +73,14 @@ export const createProjectLabel = operation({
   summary: 'Create a label in a project',
   published: true,
   first: [signedIn],
-  params: t.Object({ name: t.String(), color: t.String(), description: labelDescription, priority }),
+  params: t.Object({ ...newLabel, priority }),
   gates: [project, reporter],
   handle: async (ctx) => {
     const { db, project, params } = ctx
-    const { title, color } = checkLabel({ title: params.name, color: params.color })
-    if (await labels.findByTitle(db, labels.reachOf(project, true), title)) throw labelExists()
-    const row = await labels
-      .insert(db, { project_id: project.id, title, color, description: params.description || null })
-      .catch((error: unknown) => {
-        throw violates(error, 'labels_project_title_once') ? labelExists() : error
-      })
-    if (row === undefined) throw new Error('a label was not inserted')
+    const home = { group_id: null, project_id: project.id }
+    const row = await makeLabel(db, home, params, (title) =>
+      labels.findByTitle(db, labels.reachOf(project, true), title),
+    )
     if (typeof params.priority === 'number') await labels.prioritize(db, project.id, row.id, params.priority)
     return presentInProject(await labels.forCaller(db, ctx, row.id))
   },
@@ -94,36 +88,16 @@ export const createProjectLabel = operation({
   refuses: [labelExists, badLabel],
 })
 
-const changes = {
-  new_name: t.Optional(t.String()),
-  color: t.Optional(t.String()),
-  description: labelDescription,
-  priority,
-}
-const atLeastOne = ['new_name', 'color', 'description', 'priority']
-interface Changes {
-  readonly new_name?: string
-  readonly color?: string
-  readonly description?: string | null
-  readonly priority?: number | null
-}
-type Here = Context & { readonly actor: Actor; readonly project: Project }
+const changes = { ...labelChanges, priority }
+const Changes = t.Object(changes, { atLeastOne: Object.keys(changes) })
 
-async function change(ctx: Here, label: Label, to: Changes): Promise<LabelInProject> {
+async function change(
+  ctx: Context & { readonly actor: Actor; readonly project: Project },
+  label: Label,
+  to: Static<typeof Changes>,
+): Promise<LabelInProject> {
   const { db, project } = ctx
-  const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
-  const row = await labels
-    .update(db, {
-      project_id: project.id,
-      id: label.id,
-      title: to.new_name === undefined ? null : title,
-      color: to.color === undefined ? null : color,
-      description: to.description === undefined ? null : (to.description ?? ''),
-    })
-    .catch((error: unknown) => {
-      throw violates(error, 'labels_project_title_once') ? titleTaken() : error
-    })
-  if (row === undefined) throw noLabel()
+  const row = await changeLabel(db, label, to)
   if (to.priority !== undefined) await labels.prioritize(db, project.id, row.id, to.priority)
   return labels.forCaller(db, ctx, row.id)
 }
@@ -134,7 +108,7 @@ export const updateProjectLabel = operation({
   summary: 'Change a label of a project',
   published: true,
   first: [signedIn],
-  params: t.Object(changes, { atLeastOne }),
+  params: Changes,
   gates: [project, reporter, label],
   handle: async (ctx) => presentInProject(await change(ctx, ctx.label, ctx.params)),
   returns: ProjectLabel,
@@ -150,19 +124,13 @@ export const updateProjectLabelByName = operation({
   first: [signedIn],
   params: t.Object(
     { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()), ...changes },
-    { exactlyOne: ['label_id', 'name'], atLeastOne },
+    { exactlyOne: ['label_id', 'name'], atLeastOne: Object.keys(changes) },
   ),
   gates: [project, reporter, labelNamed],
   handle: async (ctx) => presentInProject(await change(ctx, ctx.label, ctx.params)),
   returns: ProjectLabel,
   refuses: [titleTaken],
 })
-
-async function discard({ db, project }: Context & { project: Project }, label: Label): Promise<null> {
-  if (label.lock_on_merge) throw labelLocked()
-  if ((await labels.remove(db, project.id, label.id)) === 0) throw noLabel()
-  return null
-}
 
 export const deleteProjectLabel = operation({
   method: 'DELETE',
@@ -171,7 +139,7 @@ export const deleteProjectLabel = operation({
   published: true,
   first: [signedIn],
   gates: [project, reporter, label, unmodified('label')],
-  handle: async (ctx) => discard(ctx, ctx.label),
+  handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
 })
@@ -188,7 +156,7 @@ export const deleteProjectLabelByName = operation({
     { exactlyOne: ['label_id', 'name'] },
   ),
   gates: [project, reporter, labelNamed, unmodified('label')],
-  handle: async (ctx) => discard(ctx, ctx.label),
+  handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
 })

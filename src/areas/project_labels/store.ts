@@ -154,47 +154,6 @@ export const findLabel = (db: Db, reach: Reach, ref: string): Promise<Label | un
 export const findByTitle = (db: Db, reach: Reach, title: string): Promise<Label | undefined> =>
   db.one(find, { ...reach, id: 0, title })
 
-interface NewLabel {
-  readonly project_id: number
-  readonly title: string
-  readonly color: string
-  readonly description: string | null
-}
-const insertLabel = statement((p: Slots<NewLabel>) =>
-  q
-    .insertInto('labels')
-    .values({ project_id: p.project_id, title: p.title, color: p.color, description: p.description })
-    .returningAll(),
-)
-/** Violates `labels_project_title_once` when the project has a label of that title. */
-export const insert = (db: Db, label: NewLabel): Promise<Label | undefined> => db.one(insertLabel, label)
-
-interface LabelChanges {
-  readonly title: string | null
-  readonly color: string | null
-  /** Blank takes the description away. */
-  readonly description: string | null
-}
-const updateLabel = statement(
-  (p: Slots<LabelChanges & { project_id: number; id: number }>) => sql<Label>`
-    update labels
-       set title = coalesce(${p.title}, title), color = coalesce(${p.color}, color),
-           description = nullif(coalesce(${p.description}, description), ''), updated_at = now()
-     where project_id = ${p.project_id} and id = ${p.id}
-    returning *`,
-)
-/** Changes what is not null, and undefined when there is no such label. Violates as `insert` does. */
-export const update = (
-  db: Db,
-  label: LabelChanges & { readonly project_id: number; readonly id: number },
-): Promise<Label | undefined> => db.one(updateLabel, label)
-
-const removeLabel = statement((p: Slots<{ project_id: number; id: number }>) =>
-  q.deleteFrom('labels').where('project_id', '=', p.project_id).where('id', '=', p.id),
-)
-export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
-  db.run(removeLabel, { project_id: projectId, id })
-
 const setPriority = statement(
   (p: Slots<{ project_id: number; id: number; priority: number }>) => sql`
     insert into label_priorities (project_id, label_id, priority) values (${p.project_id}, ${p.id}, ${p.priority})

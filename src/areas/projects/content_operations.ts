@@ -30,7 +30,9 @@ export const listProjectGroups = operation({
     search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or path' })),
     skip_groups: t.Optional(listOf(t.Integer())),
     with_shared: t.Optional(t.Boolean({ default: false })),
-    shared_visible_only: t.Optional(t.Boolean({ default: false })),
+    shared_visible_only: t.Optional(
+      t.Boolean({ default: false, description: 'Taken, and changes nothing: no others are ever shown' }),
+    ),
     shared_min_access_level: t.Optional(
       t.Unsafe<number>({ type: 'integer', enum: Object.values(ROLES).filter((level) => level > 0) }),
     ),

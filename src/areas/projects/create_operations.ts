@@ -13,9 +13,9 @@ import { Project, presentRecord } from '../../records/full_project.ts'
 import type { Static } from 'typebox'
 import { fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
-import { findHome, homeOfUser, limitFault, limitText, mayFill, type Home } from './homes.ts'
+import { findHome, homeOfUser, limitFault, type Home } from './home_store.ts'
 import { recordFor } from './record_store.ts'
-import { bounded, faultsOf, nameBoth, visibilityFaults } from './rules.ts'
+import { bounded, faultsOf, limitText, mayFill, nameBoth, visibilityFaults } from './rules.ts'
 import { takenBy } from './store.ts'
 
 const params = t.Object(

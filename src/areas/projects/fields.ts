@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { settingParams, readSettings, type SettingChanges } from '../../records/project_features.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
 import { MOST_TOPICS, cleanTopics } from './rules.ts'
@@ -8,7 +9,7 @@ export const fields = {
   name: t.Optional(t.String({ maxLength: 1_000 })),
   path: t.Optional(t.String({ maxLength: 1_000 })),
   description: t.Optional(nullable(t.String({ maxLength: 10_000 }))),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   default_branch: t.Optional(t.String({ maxLength: 1_000 })),
   topics: t.Optional(listOf(t.String({ maxLength: 255 }))),
   tag_list: t.Optional(
@@ -26,7 +27,7 @@ interface Given {
   readonly tag_list?: readonly string[]
 }
 
-export interface Settled extends SettingChanges {
+interface Settled extends SettingChanges {
   /** Undefined when none were given. */
   readonly topics: string[] | undefined
 }

@@ -12,11 +12,12 @@ import { mayReadCode } from '../../access/gates.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
 import { TAKEN, isTaken } from './gates.ts'
-import { findHome, homeOfUser, limitFault, limitText, mayFill, maySee, type Home } from './homes.ts'
+import { findHome, homeOfUser, limitFault, type Home } from './home_store.ts'
 import { recordFor } from './record_store.ts'
-import { bounded, faultsOf, narrower, nameBoth } from './rules.ts'
+import { bounded, faultsOf, limitText, mayFill, maySee, nameBoth } from './rules.ts'
 import { takenBy } from './store.ts'
 import { transfer } from '../../core/project_transfer.ts'
+import { VISIBILITIES, narrower } from '../../core/visibilities.ts'
 
 type Here = Context & { readonly actor: Actor; readonly project: Row }
 
@@ -73,7 +74,7 @@ const forkParams = t.Object({
   path: t.Optional(t.String({ maxLength: 1_000 })),
   name: t.Optional(t.String({ maxLength: 1_000 })),
   description: t.Optional(t.String({ maxLength: 10_000 })),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   mr_default_target_self: t.Optional(t.Boolean()),
 })
 type ForkCtx = Has<{ actor: Actor; project: Row; params: Static<typeof forkParams> }>

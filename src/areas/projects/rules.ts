@@ -1,6 +1,9 @@
-import { isLonger } from '../../core/lengths.ts'
+import { lengthFaults } from '../../core/lengths.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { ROLES } from '../../core/roles.ts'
+import { ROLES, canSee } from '../../core/roles.ts'
+import { narrower } from '../../core/visibilities.ts'
+import type { Actor } from '../../http/gate.ts'
+import type { Home } from './home_store.ts'
 
 /** Names of pages of a project, which a project inside a group of its name would shadow. */
 const RESERVED = new Set(
@@ -56,30 +59,27 @@ interface Described {
   readonly path?: string | undefined
   readonly description?: string | null | undefined
 }
-export type Faults = Record<string, string[]>
+type Faults = Record<string, string[]>
 
 /** Why a project cannot be called so, attribute by attribute, in the published words. */
 export function faultsOf({ name, path, description }: Described): Faults {
   const all: Faults = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path),
-    description: tooLong(description ?? '', LONGEST_DESCRIPTION),
+    description: lengthFaults(description, LONGEST_DESCRIPTION),
   }
   return Object.fromEntries(Object.entries(all).filter(([, faults]) => faults.length > 0))
 }
 
-const tooLong = (text: string, longest: number): string[] =>
-  isLonger(text, longest) ? [`is too long (maximum is ${longest} characters)`] : []
-
 function nameFaults(name: string): string[] {
   if (name === '') return ["can't be blank"]
-  return [...tooLong(name, LONGEST), ...(isName(name) ? [] : [NAME_TEXT])]
+  return [...lengthFaults(name, LONGEST), ...(isName(name) ? [] : [NAME_TEXT])]
 }
 
 function pathFaults(path: string): string[] {
   if (path === '') return ["can't be blank"]
   return [
-    ...tooLong(path, LONGEST),
+    ...lengthFaults(path, LONGEST),
     ...(isPath(path) ? [] : [PATH_TEXT]),
     ...(RESERVED.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
   ]
@@ -93,21 +93,14 @@ export function cleanTopics(given: readonly string[]): string[] {
   return [...known.values()]
 }
 
-const RANK: Readonly<Record<Visibility, number>> = { private: 0, internal: 1, public: 2 }
-
-export const narrower = (a: Visibility, b: Visibility): Visibility => (RANK[a] < RANK[b] ? a : b)
-
-interface Home {
-  readonly kind: 'user' | 'group'
-  readonly visibility: Visibility
-}
+type Bounds = Pick<Home, 'kind' | 'visibility'>
 
 /** A personal namespace bounds nothing. */
-export const bounded = (home: Home, wanted: Visibility): Visibility =>
+export const bounded = (home: Bounds, wanted: Visibility): Visibility =>
   home.kind === 'user' ? wanted : narrower(wanted, home.visibility)
 
 /** Why a project of that visibility cannot stand there. */
-export const visibilityFaults = (home: Home, wanted: Visibility): Faults =>
+export const visibilityFaults = (home: Bounds, wanted: Visibility): Faults =>
   bounded(home, wanted) === wanted
     ? {}
     : { visibility_level: [`${wanted} is not allowed in a ${home.visibility} group.`] }
@@ -119,5 +112,21 @@ const CREATORS: Readonly<Record<string, number>> = {
 }
 
 /** The least level that makes projects in a group, by the group's own setting. */
-export const creationLevel = (setting: unknown): number =>
+const creationLevel = (setting: unknown): number =>
   typeof setting === 'string' ? (CREATORS[setting] ?? Infinity) : ROLES.developer
+
+/** Whether the caller sees the namespace. */
+export const maySee = (actor: Actor, home: Home): boolean =>
+  home.kind === 'user' || canSee(actor, home.visibility, home.role, ROLES.minimal_access)
+
+/** Whether the caller may make projects there, or bring them. */
+export function mayFill(actor: Actor, home: Home): boolean {
+  if (actor.admin) return true
+  if (home.kind === 'user') return home.owner_id === actor.id
+  return home.role >= creationLevel(home.settings['project_creation_level'])
+}
+
+export const limitText = (most: number): string =>
+  most === 0
+    ? 'You cannot create projects in your personal namespace. Contact your administrator.'
+    : `You've reached your limit of ${most} projects created. Contact your administrator.`

@@ -10,7 +10,7 @@ import { forbidden, invalid, notFound, type Problem } from '../../http/problems.
 import { Project, presentRecord } from '../../records/full_project.ts'
 import { fields, settle } from './fields.ts'
 import { TAKEN, isTaken, takenIn } from './gates.ts'
-import { findHome } from './homes.ts'
+import { findHome } from './home_store.ts'
 import { recordFor } from './record_store.ts'
 import { faultsOf, visibilityFaults } from './rules.ts'
 import { takenBy, update } from './store.ts'

@@ -1,11 +1,14 @@
+import { isLonger, tooLong } from '../../core/lengths.ts'
+
 import type { LevelChange } from './store.ts'
 
 const MAINTAINERS = 40
+const LONGEST = 255
 
 /** Why a name cannot be protected, in the published words; undefined when it can. */
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return "Name can't be blank"
-  return name.length > 255 ? 'Name is too long (maximum is 255 characters)' : undefined
+  return isLonger(name, LONGEST) ? `Name ${tooLong(LONGEST)}` : undefined
 }
 
 interface Given {

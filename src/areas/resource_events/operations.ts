@@ -1,5 +1,5 @@
 import { Type as t, type TSchema, type Static } from 'typebox'
-import { NOTE_BASES, noteable, on } from '../../access/conversation.ts'
+import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { signedIn } from '../../access/gates.ts'
 import type { NoteableKind } from '../../core/conversation.ts'
@@ -19,7 +19,9 @@ interface Kind<Row, Schema extends TSchema> {
   readonly present: (row: Row, around: entity.Around) => Static<Schema>
 }
 
-function operationsOf<Row, Schema extends TSchema>(kind: Kind<Row, Schema>): [string, AnyOperation][] {
+function operationsOf<Row, Schema extends TSchema>(
+  kind: Kind<Row, Schema>,
+): Readonly<Record<string, AnyOperation>> {
   const event = loads({
     param: 'event_id',
     type: t.Integer(),
@@ -51,14 +53,14 @@ function operationsOf<Row, Schema extends TSchema>(kind: Kind<Row, Schema>): [st
     handle: async ({ noteable, event, config }) => kind.present(event, { noteable, config }) as never,
     returns: kind.schema,
   })
-  return NOTE_BASES.filter((base) => kind.of.includes(base.kind)).flatMap((base) => [
-    [`list${base.noun}${kind.noun}Events`, on(base, list)],
-    [`get${base.noun}${kind.noun}Event`, on(base, get)],
-  ])
+  return onEach(
+    NOTE_BASES.filter((base) => kind.of.includes(base.kind)),
+    { [`list#${kind.noun}Events`]: list, [`get#${kind.noun}Event`]: get },
+  )
 }
 
 /** The operations of events, on each base. */
-export const resourceEventOperations: Readonly<Record<string, AnyOperation>> = Object.fromEntries([
+export const resourceEventOperations: Readonly<Record<string, AnyOperation>> = {
   ...operationsOf({
     path: 'resource_label_events',
     noun: 'Label',
@@ -104,4 +106,4 @@ export const resourceEventOperations: Readonly<Record<string, AnyOperation>> = O
     schema: entity.IterationEvent,
     present: entity.presentIterationEvent,
   }),
-])
+}

@@ -3,6 +3,7 @@ import { Type as t } from 'typebox'
 import { anyone, project, reporter, signedIn, unmodified } from '../../access/gates.ts'
 import { snippet } from '../../access/noteable_gates.ts'
 import { titleFaults } from '../../core/titles.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, refused, type Problem } from '../../http/problems.ts'
@@ -48,7 +49,7 @@ export const getSnippet = operation({
 const content = t.String({ maxLength: 1_000_000 })
 const fields = {
   description: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
 }
 
 const checkTitle = (title: string | undefined): void => {

@@ -1,3 +1,5 @@
+import { lengthFaults } from '../../core/lengths.ts'
+
 export const STATES = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type State = (typeof STATES)[number]
 
@@ -58,17 +60,15 @@ interface Texts {
 
 /** What is wrong with the texts of a status: attribute to texts, none when nothing is. */
 export function textFaults({ name, target_url: url, description }: Texts): Record<string, string[]> {
-  const long = (text: string | undefined): string[] =>
-    (text ?? '').length > MOST ? [`is too long (maximum is ${MOST} characters)`] : []
   const faults = {
-    name: long(name),
+    name: lengthFaults(name, MOST),
     target_url: [
-      ...long(url),
+      ...lengthFaults(url, MOST),
       ...(url !== undefined && url !== '' && !/^https?:\/\/[^\s/]/i.test(url)
         ? ['is blocked: Only allowed schemes are http, https']
         : []),
     ],
-    description: long(description),
+    description: lengthFaults(description, MOST),
   }
   return Object.fromEntries(Object.entries(faults).filter(([, texts]) => texts.length > 0))
 }

@@ -4,12 +4,12 @@ import type { TagRow } from './entity.ts'
 export const TAGS = 'refs/tags/'
 
 /** A tag by its name and what its ref holds. */
-export interface Found {
+interface Found {
   readonly name: string
   readonly id: string
 }
 
-export type Order = 'name' | 'updated' | 'version'
+type Order = 'name' | 'updated' | 'version'
 
 /** All tags in that order, from the least. */
 export async function listFound(repository: Repository, by: Order): Promise<Found[]> {

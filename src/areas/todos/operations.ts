@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { NOTE_BASES, noteable, on } from '../../access/conversation.ts'
+import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
 import { signedIn } from '../../access/gates.ts'
 import { addTodos } from '../../core/todos.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
@@ -151,10 +151,8 @@ export const todoOperations: Readonly<Record<string, AnyOperation>> = {
   listTodos,
   markTodoDone,
   markTodosDone,
-  ...Object.fromEntries(
-    NOTE_BASES.filter(({ kind }) => kind === 'issue' || kind === 'merge_request').map((base) => [
-      `create${base.noun}Todo`,
-      on(base, create),
-    ]),
+  ...onEach(
+    NOTE_BASES.filter(({ kind }) => kind === 'issue' || kind === 'merge_request'),
+    { 'create#Todo': create },
   ),
 }

@@ -94,7 +94,7 @@ const list = statements<Shape, Values, Paged<TodoShown>>((p, shape) => {
 })
 
 /** What a list of reminders is narrowed down to. */
-export type TodoFilter = Partial<Pick<Values, FilterName | 'state'>>
+type TodoFilter = Partial<Pick<Values, FilterName | 'state'>>
 interface Page {
   readonly limit: number
   readonly offset: number

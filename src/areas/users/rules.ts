@@ -1,7 +1,9 @@
+import { lengthFaults } from '../../core/lengths.ts'
+
 import { pathFault } from '../../core/paths.ts'
 
 /** What somebody, or an administrator for somebody, may say of a user. */
-export interface Said {
+interface Said {
   readonly username?: string | undefined
   readonly name?: string | undefined
   readonly email?: string | undefined
@@ -17,10 +19,10 @@ export function faultsOf({ username, name, email, password, bio }: Said): Record
   const faults: [string, string | false | undefined][] = [
     ['email', email !== undefined && !isAddress(email) && 'is invalid'],
     ['username', username === undefined ? undefined : pathFault(username, true)],
-    ['name', (name?.length ?? 0) > 255 && 'is too long (maximum is 255 characters)'],
+    ['name', lengthFaults(name, 255)[0]],
     ['password', password !== undefined && password.length < 8 && 'is too short (minimum is 8 characters)'],
-    ['password', (password?.length ?? 0) > 128 && 'is too long (maximum is 128 characters)'],
-    ['bio', (bio?.length ?? 0) > 255 && 'is too long (maximum is 255 characters)'],
+    ['password', lengthFaults(password, 128)[0]],
+    ['bio', lengthFaults(bio, 255)[0]],
   ]
   return Object.fromEntries(
     faults.flatMap(([field, fault]) => (typeof fault === 'string' ? [[field, [fault]]] : [])),

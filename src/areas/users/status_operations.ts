@@ -1,11 +1,12 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, signedIn } from '../../access/gates.ts'
+import { isLonger, tooLong } from '../../core/lengths.ts'
 import type { UserStatus } from '../../db/schema_people.ts'
 import type { Context, Gate } from '../../http/gate.ts'
 import * as core from '../../core/users.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'
-import { nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { keysOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import * as statuses from './status_store.ts'
 
@@ -76,9 +77,9 @@ const AFTER = {
   '7_days': 168 * HOUR,
   '30_days': 720 * HOUR,
 } as const
-const TIMES = Object.keys(AFTER) as (keyof typeof AFTER)[]
-const tooLong = (): ReturnType<typeof invalid> =>
-  invalid({ message: ['is too long (maximum is 100 characters)'] })
+const TIMES = keysOf(AFTER)
+const LONGEST = 100
+const overlong = (): ReturnType<typeof invalid> => invalid({ message: [tooLong(LONGEST)] })
 
 export const setOwnStatus = operation({
   method: 'PUT',
@@ -95,7 +96,7 @@ export const setOwnStatus = operation({
   gates: [],
   handle: async ({ db, now, actor, params }) => {
     const { clear_status_after: after, message = '', emoji = '', availability } = params
-    if (message.length > 100) throw tooLong()
+    if (isLonger(message, LONGEST)) throw overlong()
     const says = emoji !== '' || message !== '' || availability === 'busy'
     const status: UserStatus = {
       // As published, words without a sign of their own are given this one.
@@ -108,5 +109,5 @@ export const setOwnStatus = operation({
     return present(status, now)
   },
   returns: Status,
-  refuses: [tooLong],
+  refuses: [overlong],
 })

@@ -70,9 +70,14 @@ export const listImpersonationTokens = operation({
   params: t.Object({ state: t.Optional(oneOf(['all', 'active', 'inactive'], { default: 'all' })) }),
   gates: [userById],
   handle: async ({ db, user, params, page }) => {
-    const { state } = params
-    const any = state === undefined || state === 'all' ? 'any' : state
-    const shape = { kind: 'impersonation', one: true, state: any, revoked: false, search: false } as const
+    const { state = 'all' } = params
+    const shape: tokens.ListShape = {
+      kind: 'impersonation',
+      one: true,
+      state: state === 'all' ? 'any' : state,
+      revoked: false,
+      search: false,
+    }
     const filters = { owner_id: user.id, revoked: false, search: '', limit: page.size, offset: page.offset }
     const found = await tokens.list(db, shape, filters)
     return { ...found, items: found.items.map(present) }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { ROLES, belongsBelow, canSee, heldBy, roleInNamespace } from '../../core/roles.ts'
+import { belongsBelow, heldBy, roleInNamespace } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { Actor } from '../../http/gate.ts'
-import { creationLevel } from './rules.ts'
+import { limitText, maySee } from './rules.ts'
 
 /** A namespace that a project may live in, with what the caller holds there. */
 export type Home = Namespace & { readonly role: number }
@@ -34,16 +34,6 @@ export const findHome = (db: Db, actor: Actor, ref: string | number): Promise<Ho
 export const homeOfUser = (db: Db, actor: Actor, userId: number): Promise<Home | undefined> =>
   db.one(personal, { user_id: actor.id, owner_id: userId })
 
-export const maySee = (actor: Actor, home: Home): boolean =>
-  home.kind === 'user' || canSee(actor, home.visibility, home.role, ROLES.minimal_access)
-
-/** Whether the caller may make projects there, or bring them. */
-export function mayFill(actor: Actor, home: Home): boolean {
-  if (actor.admin) return true
-  if (home.kind === 'user') return home.owner_id === actor.id
-  return home.role >= creationLevel(home.settings['project_creation_level'])
-}
-
 const limit = statement(
   (p: Slots<{ owner_id: number; namespace_id: number }>) => sql<{ most: number; reached: boolean }>`
     select u.projects_limit as most,
@@ -58,11 +48,6 @@ export async function limitFault(db: Db, home: Home): Promise<string | undefined
   const found = await db.one(limit, { owner_id: home.owner_id, namespace_id: home.id })
   return found?.reached === true ? limitText(found.most) : undefined
 }
-export const limitText = (most: number): string =>
-  most === 0
-    ? 'You cannot create projects in your personal namespace. Contact your administrator.'
-    : `You've reached your limit of ${most} projects created. Contact your administrator.`
-
 const belongs = statement(
   (p: Slots<{ user_id: number; id: number }>) => sql<{ belongs: boolean }>`
     select ${belongsBelow(heldBy(p.user_id), sql`${p.id}::bigint`)} as belongs`,

@@ -1,4 +1,4 @@
-// What the service says of a change to an issue or a merge request, in the words its users know.
+// What the service says of a change to an issue, a merge request or an epic, in the words its users know.
 
 const sentenceOf = (names: readonly string[]): string => {
   const marked = names.map((name) => `@${name}`)

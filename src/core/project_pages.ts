@@ -1,0 +1,32 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { listed, paged, statements, type Listed, type Paged } from '../db/statement.ts'
+import { partsOf, planned } from './project_list.ts'
+import { isRanged, type P, type Shape } from './project_list_filters.ts'
+import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
+import type { Viewer } from './roles.ts'
+
+/**
+ * Lists of projects for whoever shows them, a page at a time: `shown` selects from the whole rows of one page, in any
+ * order. What the viewer does not see is not there.
+ */
+export function projectPages<Row>(
+  shown: (p: P, rows: RawBuilder<unknown>, shape: Shape) => RawBuilder<Row>,
+): (
+  db: Db,
+  viewer: Viewer | null,
+  shape: ProjectListShape,
+  filters: ProjectListFilters,
+) => Promise<Listed<Row>> {
+  const list = statements<Shape, ProjectListValues, Paged<Row>>((p, shape) => {
+    const { before, rows, order, matches } = partsOf(p, shape)
+    const page = sql<Row>`${shown(p, rows, shape)} order by ${order}`
+    return shape.uncounted
+      ? sql`with ${before} select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
+      : paged(page, matches, before)
+  }, isRanged)
+  return async (db, viewer, shape, filters) => {
+    const [whole, values] = await planned(db, viewer, shape, filters)
+    return listed(await db.rows(list(whole), values))
+  }
+}

@@ -1,0 +1,55 @@
+import { Type as t, type Static } from 'typebox'
+import { nullable, timestamp } from '../http/schema.ts'
+import { MergeRequest, presentMergeRequest, type MergeRequestShown } from './merge_request.ts'
+import type { Around } from './noteable.ts'
+
+const DiffRefs = t.Object({ base_sha: t.String(), head_sha: t.String(), start_sha: t.String() })
+
+/** A merge request by itself. */
+export const MergeRequestDetail = t.Object({
+  ...MergeRequest.properties,
+  subscribed: t.Boolean(),
+  changes_count: nullable(t.String()),
+  latest_build_started_at: nullable(timestamp()),
+  latest_build_finished_at: nullable(timestamp()),
+  first_deployed_to_production_at: nullable(timestamp()),
+  pipeline: t.Null(),
+  head_pipeline: t.Null(),
+  diff_refs: nullable(DiffRefs),
+  merge_error: nullable(t.String()),
+  first_contribution: t.Boolean(),
+  user: t.Object({ can_merge: t.Boolean() }),
+  diverged_commits_count: t.Optional(t.Integer()),
+  rebase_in_progress: t.Optional(t.Boolean()),
+})
+
+interface Alone {
+  readonly canMerge: boolean
+  readonly diverged?: number | undefined
+  readonly rebasing?: boolean
+}
+
+/** What the world sees of a merge request that it asked for by name. */
+export const presentMergeRequestDetail = (
+  row: MergeRequestShown,
+  around: Around,
+  { canMerge, diverged, rebasing }: Alone,
+): Static<typeof MergeRequestDetail> => ({
+  ...presentMergeRequest(row, around),
+  subscribed: row.subscribed ?? false,
+  changes_count: row.diff?.changes_count ?? null,
+  latest_build_started_at: null,
+  latest_build_finished_at: null,
+  first_deployed_to_production_at: null,
+  pipeline: null,
+  head_pipeline: null,
+  diff_refs:
+    row.diff && row.head_sha !== null
+      ? { base_sha: row.diff.base_sha, head_sha: row.head_sha, start_sha: row.diff.start_sha }
+      : null,
+  merge_error: row.merge_error,
+  first_contribution: false,
+  user: { can_merge: canMerge },
+  ...(diverged !== undefined && { diverged_commits_count: diverged }),
+  ...(rebasing === true && { rebase_in_progress: false }),
+})
