@@ -3,19 +3,14 @@ import type { Db } from '../db/client.ts'
 import { known, statements } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
-import { frequency, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
+import { frequency, isAlike, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
-import { counted, found, isFound, isSet, orderOf, sources } from './project_list_sources.ts'
+import { counted, cutOf, found, isFound, isSet, projects, sources } from './project_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
 import { mine } from './sight.ts'
+import { page, union } from './walks.ts'
 
 type Raw = RawBuilder<unknown>
-
-const union = (parts: readonly Raw[]): Raw =>
-  sql.join(
-    parts.map((part) => sql`(${part})`),
-    sql` union all `,
-  )
 
 interface Parts {
   /** What the others read: `mine`, the grants of the viewer, among it. */
@@ -29,12 +24,12 @@ interface Parts {
 
 /** A list of projects, for whoever shows them. */
 export function partsOf(p: P, shape: Shape): Parts {
+  const cut = cutOf(p, shape)
+  const { order } = cut
   const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
-  const order = orderOf(p, shape)
-  const all = union(sources(p, shape, { order, reach: shape.reach }))
   return {
     before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
-    rows: sql`select p.* from (${all}) p order by ${order} limit ${p.limit} offset ${p.offset}`,
+    rows: page(projects, sources(p, shape, cut), order, p),
     order,
     matches: sql`select from (${union(counted(p, shape).map((each) => sql`select m.id from (${each}) m`))}) m`,
   }
@@ -51,6 +46,8 @@ const size = statements<Pick<ProjectListShape, 'of'>, ProjectListFilters, { smal
 /** Whether there is no need for a walk. Right in a namespace every order has its index. */
 async function isSmall(db: Db, shape: ProjectListShape, filters: ProjectListFilters): Promise<boolean> {
   const { of } = shape
+  // How alike something is to a word no index of a namespace knows.
+  if (of === 'namespace' && isAlike(shape)) return true
   if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
   return (await db.rows(size({ of }), filters))[0]?.small === true
 }
@@ -71,7 +68,7 @@ async function readBelonging(
     return { ...NOTHING, belongs: 'unread', held: false }
   const { of_id: id, of_path: path } = filters
   const place = of === 'all' ? undefined : { id, path }
-  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, place)
+  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, { place })
   const all = place !== undefined && belonging.areas.includes(path)
   const { areas, homes, single, many, denies } =
     of !== 'namespace'
