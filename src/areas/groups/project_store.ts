@@ -8,10 +8,10 @@ import type {
   ProjectListValues,
 } from '../../core/project_list_shape.ts'
 import type { Viewer } from '../../core/roles.ts'
+import { seesGroup } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
-import { belongs } from './store.ts'
 
 const list = statements<Shape, ProjectListValues, Paged<ProjectInGroup>>((p, shape) => {
   const { before, rows, order, matches } = partsOf(p, shape)
@@ -26,7 +26,7 @@ const list = statements<Shape, ProjectListValues, Paged<ProjectInGroup>>((p, sha
                              as shared_with_groups
                       from project_group_links l join namespaces n on n.id = l.group_id
                      where l.project_id = p.id and ${lasts('l')}
-                       and ${shape.everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
+                       and ${seesGroup(p, shape.everything)}
                    ) shared
      order by ${order}`
   return shape.uncounted
