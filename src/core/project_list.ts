@@ -44,10 +44,15 @@ const size = statements<Pick<ProjectListShape, 'of'>, ProjectListFilters, { smal
 )
 
 /** Whether there is no need for a walk. Right in a namespace every order has its index. */
-async function isSmall(db: Db, shape: ProjectListShape, filters: ProjectListFilters): Promise<boolean> {
+async function isSmall(
+  db: Db,
+  shape: ProjectListShape,
+  filters: ProjectListFilters,
+  whole: boolean,
+): Promise<boolean> {
   const { of } = shape
-  // How alike something is to a word no index of a namespace knows.
-  if (of === 'namespace' && isAlike(shape)) return true
+  // How alike something is to a word no index of a namespace knows: who sees little of it would walk far.
+  if (of === 'namespace' && isAlike(shape) && !whole) return true
   if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
   return (await db.rows(size({ of }), filters))[0]?.small === true
 }
@@ -87,8 +92,8 @@ export async function planned(
 ): Promise<[Shape, ProjectListValues]> {
   const { many: _, belongs, held, denies, ...belonging } = await readBelonging(db, viewer, shape, filters)
   const open = openTo(viewer)
-  const small = await isSmall(db, shape, filters)
   const everything = viewer?.admin === true
+  const small = await isSmall(db, shape, filters, held || (everything && !shape.role))
   const reach = known(filters.limit + filters.offset)
   const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
   return [

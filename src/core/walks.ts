@@ -58,12 +58,12 @@ export const page = (
 
 const nameOf = (row: string): Raw => sql`lower(${sql.ref(`${row}.name`)}) collate "C"`
 const pathOf = (row: string): Raw => sql`lower(${sql.ref(`${row}.path`)}) collate "C"`
-export const called = (row: string, word: Raw): Raw =>
-  sql`(${pathOf(row)} = lower(${word}) or ${nameOf(row)} = lower(${word}))`
+const isCalled = (row: string, low: Raw): Raw => sql`(${pathOf(row)} = ${low} or ${nameOf(row)} = ${low})`
+export const called = (row: string, word: Raw): Raw => isCalled(row, sql`lower(${word})`)
 
 /** A walk along an index: no letter comes after the last one. */
-const begins = (column: Raw, word: Raw): Raw =>
-  sql`(${column} >= lower(${word}) and ${column} < lower(${word}) || chr(1114111))`
+const begins = (column: Raw, low: Raw): Raw =>
+  sql`(${column} >= ${low} and ${column} < ${low} || chr(1114111))`
 
 /** `ranks`: of equally similar rows the first of these stand before the second, and so on; each has indexes of its own. */
 export interface Likeness extends Rows {
@@ -73,19 +73,22 @@ export interface Likeness extends Rows {
 
 /** What is called so, what begins so, whose path begins so, and the rest, each by name. */
 export function bySimilarity({ row, word, ranks }: Likeness): Raw {
-  const [name, path, is] = [nameOf(row), pathOf(row), called(row, word)]
+  // Asked of each row, and made small once.
+  const low = sql`(select lower(${word}))`
+  const [name, path, is] = [nameOf(row), pathOf(row), isCalled(row, low)]
   const ranked = ranks.slice(0, -1).map((rank) => sql`(${rank}) desc,`)
   return sql`
-    case when ${is} then 0 when ${begins(name, word)} then 1 when ${begins(path, word)} then 2 else 3 end,
+    case when ${is} then 0 when ${begins(name, low)} then 1 when ${begins(path, low)} then 2 else 3 end,
     ${ranked.length === 0 ? sql`` : sql.join(ranked, sql` `)}
-    (case when not ${is} and not ${begins(name, word)} and ${begins(path, word)} then ${path} else ${name} end),
+    (case when not ${is} and not ${begins(name, low)} and ${begins(path, low)} then ${path} else ${name} end),
     ${sql.ref(row)}.id`
 }
 
 /** Each kind of likeness in its own order, and only where those before it did not fill the page. */
 export function walkSimilar(of: Likeness, asked: readonly Raw[], { columns, reach }: Cut): Raw {
   const { table, row, word, ranks } = of
-  const [name, path, is] = [nameOf(row), pathOf(row), called(row, word)]
+  const low = sql`lower(${word})`
+  const [name, path, is] = [nameOf(row), pathOf(row), isCalled(row, low)]
   const r = sql.ref(row)
   const along = (column: Raw, range: Raw, others: readonly Raw[], room: Raw): Raw =>
     union(
@@ -98,18 +101,17 @@ export function walkSimilar(of: Likeness, asked: readonly Raw[], { columns, reac
   const room = (before: string): Raw => sql`(select count(*) from ${sql.ref(before)}) < ${sql.lit(reach)}`
   const callings = ranks.flatMap((rank) =>
     [name, path].map(
-      (column) =>
-        sql`select ${r}.id from ${sql.table(table)} ${r} where ${rank} and ${column} = lower(${word})`,
+      (column) => sql`select ${r}.id from ${sql.table(table)} ${r} where ${rank} and ${column} = ${low}`,
     ),
   )
-  const unnamed = sql`not ${is} and not ${begins(name, word)}`
+  const unnamed = sql`not ${is} and not ${begins(name, low)}`
   return sql`select ${r}.* from (
     with called as materialized (
       ${all(of)} where ${r}.id = any(array(${sql.join(callings, sql` union `)})) and ${and(asked)}),
     named as materialized (
-      select ${columns} from called ${r} union all (${along(name, begins(name, word), [sql`not ${is}`], room('called'))})),
+      select ${columns} from called ${r} union all (${along(name, begins(name, low), [sql`not ${is}`], room('called'))})),
     placed as materialized (
-      select * from named union all (${along(path, begins(path, word), [unnamed], room('named'))}))
+      select * from named union all (${along(path, begins(path, low), [unnamed], room('named'))}))
     select * from placed union all (
-      ${along(name, sql`true`, [unnamed, sql`not ${begins(path, word)}`], room('placed'))})) ${r}`
+      ${along(name, sql`true`, [unnamed, sql`not ${begins(path, low)}`], room('placed'))})) ${r}`
 }
