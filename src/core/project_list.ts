@@ -1,9 +1,20 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
+import type { Visibility } from '../db/schema.ts'
 import { known, statements } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
-import { frequency, isAlike, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
+import {
+  VISIBILITIES,
+  among,
+  frequency,
+  isAlike,
+  openOf,
+  placeOf,
+  seeks,
+  type P,
+  type Shape,
+} from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
 import { counted, cutOf, found, isFound, isSet, projects, sources } from './project_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
@@ -37,24 +48,26 @@ export function partsOf(p: P, shape: Shape): Parts {
 
 /** More projects than these are not fetched and sorted. */
 const SORTED = 2_000
-const size = statements<Pick<ProjectListShape, 'of'>, ProjectListFilters, { small: boolean }>(
-  (p, { of }) => sql`
+const size = statements<
+  Pick<ProjectListShape, 'of'> & { among: readonly Visibility[] },
+  ProjectListFilters,
+  { small: boolean }
+>(
+  (p, { of, among: seen }) => sql`
     select count(*) <= ${sql.lit(SORTED)} as small
-      from (select from projects p where ${placeOf(p, of) ?? sql`true`} limit ${sql.lit(SORTED + 1)}) m`,
+      from (select from projects p
+             where ${placeOf(p, of) ?? sql`true`} and ${among(seen)} limit ${sql.lit(SORTED + 1)}) m`,
 )
 
-/** Whether there is no need for a walk. Right in a namespace every order has its index. */
-async function isSmall(
-  db: Db,
-  shape: ProjectListShape,
-  filters: ProjectListFilters,
-  whole: boolean,
-): Promise<boolean> {
+/**
+ * Whether there is no need for a walk. Right in a namespace every order has its index, but how alike something is to a word
+ * none of them knows: who is shown little of it would walk far.
+ */
+async function isSmall(db: Db, shape: Shape, filters: ProjectListFilters): Promise<boolean> {
   const { of } = shape
-  // How alike something is to a word no index of a namespace knows: who sees little of it would walk far.
-  if (of === 'namespace' && isAlike(shape) && !whole) return true
   if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
-  return (await db.rows(size({ of }), filters))[0]?.small === true
+  const seen = of === 'namespace' && isAlike(shape) ? openOf(shape) : VISIBILITIES
+  return (await db.rows(size({ of, among: seen }), filters))[0]?.small === true
 }
 
 type Reading = Belonging & Pick<Shape, 'belongs' | 'held'>
@@ -93,11 +106,12 @@ export async function planned(
   const { many: _, belongs, held, denies, ...belonging } = await readBelonging(db, viewer, shape, filters)
   const open = openTo(viewer)
   const everything = viewer?.admin === true
-  const small = await isSmall(db, shape, filters, held || (everything && !shape.role))
   const reach = known(filters.limit + filters.offset)
+  const whole = { ...shape, everything, open, belongs, held, denies, small: false, reach }
+  const small = await isSmall(db, whole, filters)
   const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
   return [
-    { ...shape, everything, open, belongs, held, denies, small, reach },
+    { ...whole, small },
     { ...filters, ...belonging, ...values },
   ]
 }

@@ -47,7 +47,7 @@ export function setOf(p: Placed, of: ProjectSet): Raw {
   }
 }
 
-const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
+export const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 export const shown = ({ visibility }: Shape): Visibility[] =>
   VISIBILITIES.filter((each) => visibility === null || each === visibility)
 export const among = (visibilities: readonly Visibility[]): Raw =>
