@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import { statement, type Slots } from '../db/statement.ts'
+import { statements, type Slots } from '../db/statement.ts'
+import { lasts } from './expiry.ts'
 import { ROLES, heldBy, roleInProject } from './roles.ts'
 
 // What a caller belongs to, as a few ranges of addresses: read first, so that a list is planned for what it will meet.
@@ -32,22 +33,57 @@ export interface Belonging {
   readonly denies: boolean
   /** Addresses of the topmost groups (and the personal namespace) that hold the level asked for: all below them do. */
   readonly areas: readonly string[]
+  /** Their ids. */
+  readonly roots: readonly number[]
   /** The namespaces there, as far as they are few. */
   readonly homes: readonly number[]
   readonly many: boolean
-  /** Projects outside of those. */
+  /** Projects outside of those, in the place asked for. */
   readonly single: readonly number[]
+  /** Namespaces that are listed besides. */
+  readonly besides: readonly number[]
 }
+/**
+ * Which those are: none, those held with Minimal Access, the line above what one is let into as well, or the ones owned by
+ * a membership of their own.
+ */
+export type Besides = 'none' | 'minimal' | 'line' | 'owned'
 type Row = Omit<Belonging, 'many' | 'held_levels'> & { readonly held_levels: readonly number[] | null }
 
 const address = (of: Raw): Raw => sql`lower(${of}) || '/'`
 const covers = (place: Raw): Raw =>
   sql`coalesce(starts_with(${address(sql`${place}::text`)}, ${address(sql`n.full_path`)}), false)`
-const isInside = (place: Raw): Raw =>
-  sql`starts_with(${address(sql`n.full_path`)}, ${address(sql`${place}::text`)})`
+const isInside = (place: Raw, path: Raw = sql`n.full_path`): Raw =>
+  sql`starts_with(${address(path)}, ${address(sql`${place}::text`)})`
 
-const belonging = statement(
-  (p: Slots<{ user_id: number; level: number; place_id: number; place: string | null }>) => sql<Row>`
+function besidesOf(user: Raw, besides: Besides): Raw {
+  const minimal = sql`select g.namespace_id from mine g where g.access_level = ${sql.lit(ROLES.minimal_access)}`
+  switch (besides) {
+    case 'none':
+      return sql`select 0 where false`
+    case 'minimal':
+      return minimal
+    case 'line':
+      return sql`${minimal} union
+        select unnest(d.traversal_ids) from mine g left join projects gp on gp.id = g.project_id
+          join namespaces d on d.id = coalesce(g.namespace_id, gp.namespace_id)
+         where g.access_level >= ${sql.lit(ROLES.guest)}
+           and not exists (select from mine z where z.access_level = ${sql.lit(ROLES.no_access)}
+                            and (z.namespace_id = any(d.traversal_ids) or z.project_id = g.project_id))`
+    case 'owned':
+      return sql`select m.namespace_id from members m
+        where m.user_id = ${user} and m.access_level >= ${sql.lit(ROLES.owner)} and m.namespace_id is not null and ${lasts('m')}`
+  }
+}
+
+interface Asked {
+  readonly user_id: number
+  readonly level: number
+  readonly place_id: number
+  readonly place: string | null
+}
+const belonging = statements<{ besides: Besides }, Asked, Row>(
+  (p: Slots<Asked>, { besides }) => sql<Row>`
     with mine as materialized (select * from ${heldBy(p.user_id)} g),
     topmost as materialized (
       select distinct case when ${covers(p.place)} then ${p.place_id}::bigint else n.id end as id,
@@ -60,7 +96,7 @@ const belonging = statement(
     select array_agg(coalesce(g.namespace_id, 0)) as held_namespaces, array_agg(coalesce(g.project_id, 0)) as held_projects,
            array_agg(g.access_level) as held_levels,
            coalesce(bool_or(g.access_level = ${sql.lit(ROLES.no_access)}), false) as denies,
-           array(select a.full_path from topmost a) as areas,
+           array(select a.full_path from topmost a) as areas, array(select a.id from topmost a) as roots,
            array(select h.id from topmost a, lateral (
              select a.id union all
              (select d.id from namespaces d where d.kind = 'group' and ${isBelow('d', sql`a.full_path`)}
@@ -68,7 +104,9 @@ const belonging = statement(
            array(select distinct s.project_id from mine s
                    join projects sp on sp.id = s.project_id join namespaces n on n.id = sp.namespace_id
                   where s.access_level >= ${p.level}
-                    and not exists (select from topmost a where a.id = any(n.traversal_ids))) as single
+                    and (${p.place}::text is null or ${isInside(p.place, sql`sp.full_path`)})
+                    and not exists (select from topmost a where a.id = any(n.traversal_ids))) as single,
+           array(${besidesOf(p.user_id, besides)}) as besides
       from mine g`,
 )
 
@@ -78,9 +116,11 @@ export const NOTHING: Belonging = {
   held_levels: [],
   denies: false,
   areas: [],
+  roots: [],
   homes: [],
   many: false,
   single: [],
+  besides: [],
 }
 
 /** A namespace, and its address. */
@@ -94,11 +134,11 @@ export async function belongingOf(
   db: Db,
   userId: number | null,
   level: number,
-  place?: Place,
+  { place, besides = 'none' }: { readonly place?: Place | undefined; readonly besides?: Besides } = {},
 ): Promise<Belonging> {
   if (userId === null) return NOTHING
   const within = { place_id: place?.id ?? 0, place: place?.path ?? null }
-  const [row] = await db.rows(belonging, { user_id: userId, level, ...within })
+  const [row] = await db.rows(belonging({ besides }), { user_id: userId, level, ...within })
   if (row === undefined || row.held_levels === null) return NOTHING
   return { ...row, held_levels: row.held_levels, many: row.homes.length > FEW }
 }

@@ -1,21 +1,27 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
+import type { Visibility } from '../db/schema.ts'
 import { known, statements } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
-import { frequency, placeOf, seeks, type P, type Shape } from './project_list_filters.ts'
+import {
+  VISIBILITIES,
+  among,
+  frequency,
+  isAlike,
+  openOf,
+  placeOf,
+  seeks,
+  type P,
+  type Shape,
+} from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
-import { counted, found, isFound, isSet, orderOf, sources } from './project_list_sources.ts'
+import { counted, cutOf, found, isFound, isSet, projects, sources } from './project_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
 import { mine } from './sight.ts'
+import { page, union } from './walks.ts'
 
 type Raw = RawBuilder<unknown>
-
-const union = (parts: readonly Raw[]): Raw =>
-  sql.join(
-    parts.map((part) => sql`(${part})`),
-    sql` union all `,
-  )
 
 interface Parts {
   /** What the others read: `mine`, the grants of the viewer, among it. */
@@ -29,12 +35,12 @@ interface Parts {
 
 /** A list of projects, for whoever shows them. */
 export function partsOf(p: P, shape: Shape): Parts {
+  const cut = cutOf(p, shape)
+  const { order } = cut
   const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
-  const order = orderOf(p, shape)
-  const all = union(sources(p, shape, { order, reach: shape.reach }))
   return {
     before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
-    rows: sql`select p.* from (${all}) p order by ${order} limit ${p.limit} offset ${p.offset}`,
+    rows: page(projects, sources(p, shape, cut), order, p),
     order,
     matches: sql`select from (${union(counted(p, shape).map((each) => sql`select m.id from (${each}) m`))}) m`,
   }
@@ -42,17 +48,26 @@ export function partsOf(p: P, shape: Shape): Parts {
 
 /** More projects than these are not fetched and sorted. */
 const SORTED = 2_000
-const size = statements<Pick<ProjectListShape, 'of'>, ProjectListFilters, { small: boolean }>(
-  (p, { of }) => sql`
+const size = statements<
+  Pick<ProjectListShape, 'of'> & { among: readonly Visibility[] },
+  ProjectListFilters,
+  { small: boolean }
+>(
+  (p, { of, among: seen }) => sql`
     select count(*) <= ${sql.lit(SORTED)} as small
-      from (select from projects p where ${placeOf(p, of) ?? sql`true`} limit ${sql.lit(SORTED + 1)}) m`,
+      from (select from projects p
+             where ${placeOf(p, of) ?? sql`true`} and ${among(seen)} limit ${sql.lit(SORTED + 1)}) m`,
 )
 
-/** Whether there is no need for a walk. Right in a namespace every order has its index. */
-async function isSmall(db: Db, shape: ProjectListShape, filters: ProjectListFilters): Promise<boolean> {
+/**
+ * Whether there is no need for a walk. Right in a namespace every order has its index, but how alike something is to a word
+ * none of them knows: who is shown little of it would walk far.
+ */
+async function isSmall(db: Db, shape: Shape, filters: ProjectListFilters): Promise<boolean> {
   const { of } = shape
   if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
-  return (await db.rows(size({ of }), filters))[0]?.small === true
+  const seen = of === 'namespace' && isAlike(shape) ? openOf(shape) : VISIBILITIES
+  return (await db.rows(size({ of, among: seen }), filters))[0]?.small === true
 }
 
 type Reading = Belonging & Pick<Shape, 'belongs' | 'held'>
@@ -71,7 +86,7 @@ async function readBelonging(
     return { ...NOTHING, belongs: 'unread', held: false }
   const { of_id: id, of_path: path } = filters
   const place = of === 'all' ? undefined : { id, path }
-  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, place)
+  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, { place })
   const all = place !== undefined && belonging.areas.includes(path)
   const { areas, homes, single, many, denies } =
     of !== 'namespace'
@@ -90,12 +105,13 @@ export async function planned(
 ): Promise<[Shape, ProjectListValues]> {
   const { many: _, belongs, held, denies, ...belonging } = await readBelonging(db, viewer, shape, filters)
   const open = openTo(viewer)
-  const small = await isSmall(db, shape, filters)
   const everything = viewer?.admin === true
   const reach = known(filters.limit + filters.offset)
+  const whole = { ...shape, everything, open, belongs, held, denies, small: false, reach }
+  const small = await isSmall(db, whole, filters)
   const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
   return [
-    { ...shape, everything, open, belongs, held, denies, small, reach },
+    { ...whole, small },
     { ...filters, ...belonging, ...values },
   ]
 }

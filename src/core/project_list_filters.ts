@@ -4,6 +4,7 @@ import type { Visibility } from '../db/schema.ts'
 import { heldOnProject, isBelow } from './areas.ts'
 import type { ProjectListShape, ProjectListValues, ProjectSet } from './project_list_shape.ts'
 import { ROLES } from './roles.ts'
+import { and, called } from './walks.ts'
 import { isFrequent } from './word_search.ts'
 
 // What can be asked of a project `p` in a list, as conditions.
@@ -23,8 +24,6 @@ export type Shape = ProjectListShape & {
   /** How many rows to take from each side. */
   readonly reach: number
 }
-
-export const and = (conditions: readonly Raw[]): Raw => sql.join([sql`true`, ...conditions], sql` and `)
 
 /** What the list is of; undefined for everywhere. */
 export function placeOf(p: Placed, of: Shape['of']): Raw | undefined {
@@ -48,7 +47,7 @@ export function setOf(p: Placed, of: ProjectSet): Raw {
   }
 }
 
-const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
+export const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 export const shown = ({ visibility }: Shape): Visibility[] =>
   VISIBILITIES.filter((each) => visibility === null || each === visibility)
 export const among = (visibilities: readonly Visibility[]): Raw =>
@@ -57,7 +56,12 @@ export const among = (visibilities: readonly Visibility[]): Raw =>
     : sql`p.visibility = any(${sql.lit(`{${visibilities.join(',')}}`)}::text[])`
 
 const leastOf = (p: P, { role }: Shape): Raw => (role ? p.role : sql.lit(ROLES.guest))
-export const holds = (p: P, shape: Shape): Raw => sql`${heldOnProject} >= ${leastOf(p, shape)}`
+/** Where nothing is denied, what stands below what is held is held: its address says so without a look at its namespace. */
+export const holds = (p: P, shape: Shape): Raw =>
+  shape.belongs === 'unread' || shape.denies
+    ? sql`${heldOnProject} >= ${leastOf(p, shape)}`
+    : sql`(p.id = any(${p.single}::bigint[]) or lower(p.full_path) collate "C" ^@ any(array(
+        select lower(a.full_path) || '/' from unnest(${p.areas}::text[]) a (full_path))))`
 
 /** What is seen without a look at roles, and what by whom it belongs to alone. */
 export function openOf(shape: Shape): Visibility[] {
@@ -109,12 +113,8 @@ export const filters = (p: P, shape: Shape): Raw[] => [
   ...shape.uses.map((feature) => sql`not p.settings @> ${sql.lit(`{"${feature}_enabled":false}`)}::jsonb`),
 ]
 
-export const name = sql`lower(p.name) collate "C"`
-export const path = sql`lower(p.path) collate "C"`
-export const called = (p: P): Raw => sql`(${path} = lower(${p.search}) or ${name} = lower(${p.search}))`
-
 const words = (p: P, { search, topic }: Shape): Raw[] => [
-  ...(search === 'whole' ? [called(p)] : []),
+  ...(search === 'whole' ? [called('p', p.search)] : []),
   ...(search === 'part'
     ? [
         sql`(p.name ilike ${p.pattern} or p.description ilike ${p.pattern}
@@ -138,9 +138,13 @@ export const seeks = ({ search, topic, ids, active, updated, order }: ProjectLis
   (active && order !== 'last_activity_at') ||
   (updated && order !== 'updated_at')
 
+/** Whether the likest come first: each kind of likeness has an order of its own. */
+export const isAlike = ({ order, search }: Pick<Shape, 'order' | 'search'>): boolean =>
+  order === 'similarity' && search !== null
+
 /** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */
-export const isRanged = ({ search, ids, active, updated, order }: Shape): boolean =>
-  (search !== null && order === 'similarity') ||
+export const isRanged = ({ small, search, ids, active, updated, order }: Shape): boolean =>
+  (!small && isAlike({ search, order })) ||
   (ids && order === 'id') ||
   (active && order === 'last_activity_at') ||
   (updated && order === 'updated_at')

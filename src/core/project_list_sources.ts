@@ -2,15 +2,12 @@ import { sql, type RawBuilder } from 'kysely'
 import { isBelow } from './areas.ts'
 import {
   among,
-  and,
   bounds,
-  called,
   filters,
   holds,
-  name,
+  isAlike,
   openOf,
   ownOf,
-  path,
   placeOf,
   seeks,
   sees,
@@ -20,47 +17,39 @@ import {
   type P,
   type Shape,
 } from './project_list_filters.ts'
-import type { ProjectListShape, ProjectSet } from './project_list_shape.ts'
+import type { ProjectListShape } from './project_list_shape.ts'
+import {
+  and,
+  bySimilarity,
+  sorted,
+  walk,
+  walkSimilar,
+  type Cut,
+  type Likeness,
+  type Rows,
+  type Wanted,
+} from './walks.ts'
 
 // Where the rows of a list of projects come from: a few sides, each project from one of them.
 
 type Raw = RawBuilder<unknown>
 
-/** A walk along an index: no letter comes after the last one. */
-const begins = (column: Raw, word: Raw): Raw =>
-  sql`(${column} >= lower(${word}) and ${column} < lower(${word}) || chr(1114111))`
+export const projects: Rows = { table: 'projects', row: 'p' }
+const alike = (p: P): Likeness => ({ ...projects, word: p.search, ranks: [sql`true`] })
 
-/** What is called so, what begins so, whose path begins so, and the rest. */
-const similarity = (p: P): Raw => sql`
-  case when ${called(p)} then 0 when ${begins(name, p.search)} then 1 when ${begins(path, p.search)} then 2 else 3 end,
-  (case when not ${called(p)} and not ${begins(name, p.search)} and ${begins(path, p.search)} then ${path} else ${name} end),
-  p.id`
-
-export function orderOf(p: P, { order, descending, search }: Shape): Raw {
-  if (order === 'similarity') return search !== null ? similarity(p) : sql`p.name, p.id`
-  const direction = descending ? sql`desc` : sql`asc`
+export function cutOf(p: P, shape: Shape): Cut {
+  const { order, descending, reach } = shape
+  if (isAlike(shape)) return { columns: sql`p.id, p.name, p.path`, order: bySimilarity(alike(p)), reach }
+  const direction = descending && order !== 'similarity' ? sql`desc` : sql`asc`
+  const column = sql.ref(`p.${order === 'similarity' ? 'name' : order}`)
   return order === 'id'
-    ? sql`p.id ${direction}`
-    : sql`${sql.ref(`p.${order}`)} ${direction}, p.id ${direction}`
+    ? { columns: sql`p.id`, order: sql`p.id ${direction}`, reach }
+    : { columns: sql`p.id, ${column}`, order: sql`${column} ${direction}, p.id ${direction}`, reach }
 }
 
-interface Cut {
-  readonly order: Raw
-  readonly reach: number
-}
-/**
- * Rows in an order, as far as the page reaches. Fenced: what else is asked of them is looked at row by row, for the planner
- * takes it for rarer than it is, and would fetch and sort everything.
- */
-const walk = (
-  p: P,
-  shape: Shape,
-  { at, asked }: { readonly at: Raw; readonly asked: readonly Raw[] },
-  cut: Cut,
-): Raw => sql`
-  select p.* from (select p.* from projects p where ${and([at, ...bounds(p, shape)])}
-                    order by ${cut.order} offset 0) p where ${and(asked)} limit ${sql.lit(cut.reach)}`
-const cutBy = ({ order, reach }: Cut): Raw => sql`order by ${order} limit ${sql.lit(reach)}`
+/** A walk along what the index of an order knows of. */
+const along = (p: P, shape: Shape, { at, asked }: Wanted, cut: Cut): Raw =>
+  walk(projects, { at: [...at, ...bounds(p, shape)], asked }, cut)
 
 const within = (p: P, shape: Shape): Raw[] => {
   const place = placeOf(p, shape.of)
@@ -80,30 +69,6 @@ export const found = (p: P, shape: Shape): Raw => sql`found as materialized (
 /** Whether rows are walked or `found`. */
 export const isFound = (shape: Shape): boolean => seeks(shape) && !shape.small && !isSet(shape)
 
-/** Each kind of likeness in its own order, and only where those before it did not fill the page. */
-function bySimilarity(p: P, rest: Raw, { reach }: Cut): Raw {
-  const cut = sql`limit ${sql.lit(reach)}`
-  const room = (before: string): Raw =>
-    sql`(select count(*) from ${sql.ref(before)}) < ${sql.lit(reach)} and ${rest}`
-  const along = (column: Raw, where: Raw): Raw =>
-    sql`(select p.* from projects p where ${where} order by ${column}, p.id offset 0) p`
-  const unnamed = sql`not ${called(p)} and not ${begins(name, p.search)}`
-  return sql`select p.* from (
-    with called as materialized (
-      select p.* from projects p where p.id = any(array(
-          select p.id from projects p where ${name} = lower(${p.search})
-          union select p.id from projects p where ${path} = lower(${p.search}))) and ${rest} order by ${name}, p.id ${cut}),
-    named as materialized (
-      select * from called union all (
-      select p.* from ${along(name, begins(name, p.search))} where not ${called(p)} and ${room('called')} ${cut})),
-    placed as materialized (
-      select * from named union all (
-      select p.* from ${along(path, begins(path, p.search))} where ${unnamed} and ${room('named')} ${cut}))
-    select * from placed union all (
-    select p.* from ${along(name, sql`true`)}
-     where ${unnamed} and not ${begins(path, p.search)} and ${room('placed')} ${cut})) p`
-}
-
 /** The namespaces that the caller belongs to, each in order by an index and only as far as the page reaches. */
 function homeSources(p: P, shape: Shape, cut: Cut): Raw[] {
   const undenied = shape.denies ? [holds(p, shape)] : []
@@ -116,8 +81,8 @@ function homeSources(p: P, shape: Shape, cut: Cut): Raw[] {
   ]
   return [
     sql`select p.* from unnest(${p.homes}::bigint[]) h (id), lateral (
-          ${walk(p, shape, { at: sql`p.namespace_id = h.id`, asked: rest }, cut)}) p`,
-    sql`select p.* from projects p where p.id = any(${p.single}::bigint[]) and ${and(rest)} ${cutBy(cut)}`,
+          ${along(p, shape, { at: [sql`p.namespace_id = h.id`], asked: rest }, cut)}) p`,
+    sorted(projects, { at: [sql`p.id = any(${p.single}::bigint[])`], asked: rest }, cut),
   ]
 }
 
@@ -126,58 +91,59 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
   const [open, own] = [openOf(wide(shape)), ownOf(wide(shape))]
   if (open.length + own.length === 0) return []
   const needs = [...sought(p, shape), ...(isFound(shape) ? [frequent] : [])]
-  const from = isFound(shape) ? [sql`select p.* from found p ${cutBy(cut)}`] : []
-  if (isFound(shape) && shape.search !== null && shape.order === 'similarity') {
+  const from = isFound(shape)
+    ? [sql`select ${cut.columns} from found p order by ${cut.order} limit ${sql.lit(cut.reach)}`]
+    : []
+  if (isFound(shape) && isAlike(shape)) {
     const rest = [...needs, ...within(p, shape), sees(p, wide(shape)), ...filters(p, shape)]
-    return [...from, bySimilarity(p, and(rest), cut)]
+    return [...from, walkSimilar(alike(p), rest, cut)]
   }
   if (shape.of === 'namespace') {
     const asked = [sees(p, wide(shape)), ...needs, ...filters(p, shape)]
-    return [...from, walk(p, shape, { at: and(within(p, shape)), asked }, cut)]
+    return [...from, along(p, shape, { at: within(p, shape), asked }, cut)]
   }
   const walks = [...open, ...own].map((each) => {
     const held = open.includes(each) ? [] : [holds(p, shape)]
     const asked = [...within(p, shape), ...needs, ...held, ...filters(p, shape)]
-    return walk(p, shape, { at: sql`p.visibility = ${sql.lit(each)}`, asked }, cut)
+    return along(p, shape, { at: [sql`p.visibility = ${sql.lit(each)}`], asked }, cut)
   })
   return [...from, ...walks]
 }
 
-/** A few projects, fetched and sorted. */
-const sorted = (p: P, shape: Shape, seen: Raw, cut: Cut): Raw => sql`
-  select p.* from (select p.* from projects p where ${and(within(p, shape))} offset 0) p
-   where ${and([among(shown(shape)), seen, ...sought(p, shape), ...filters(p, shape)])} ${cutBy(cut)}`
+const few = (p: P, shape: Shape, seen: readonly Raw[], cut: Cut): Raw => {
+  const asked = [among(shown(shape)), ...seen, ...sought(p, shape), ...filters(p, shape)]
+  return sorted(projects, { at: within(p, shape), asked }, cut)
+}
 
 /** A set may lie anywhere: what the caller holds is looked up project by project. */
-const inSet = (p: P, shape: Shape, of: ProjectSet): [Shape, Raw] => [
-  { ...shape, of },
-  shape.everything && !shape.role
-    ? sql`true`
-    : shape.role
-      ? holds(p, shape)
-      : sql`(p.visibility = any(${p.open_to}) or ${holds(p, shape)})`,
-]
+function ofSet(p: P, shape: Shape, cut: Cut, others: readonly Raw[] = []): Raw {
+  const held = holds(p, { ...shape, belongs: 'unread' })
+  const seen = shape.role
+    ? [held]
+    : shape.everything
+      ? []
+      : [sql`(p.visibility = any(${p.open_to}) or ${held})`]
+  return few(p, shape, [...seen, ...others.map((other) => sql`not (${other})`)], cut)
+}
 /** Each set without what stands in the place, and in the sets before it. */
 const besides = (p: P, shape: Shape, cut: Cut): Raw[] =>
   shape.also.map((of, index) => {
-    const [set, seen] = inSet(p, shape, of)
     const others = [...within(p, shape), ...shape.also.slice(0, index).map((each) => setOf(p, each))]
-    return sorted(p, set, and([seen, ...others.map((other) => sql`not (${other})`)]), cut)
+    return ofSet(p, { ...shape, of }, cut, others)
   })
 
 export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
   const more = besides(p, shape, cut)
-  if (shape.of !== 'all' && shape.of !== 'namespace' && shape.of !== 'below')
-    return [sorted(p, ...inSet(p, shape, shape.of), cut), ...more]
-  if (shape.small) return [sorted(p, shape, sees(p, shape), cut), ...more]
+  if (isSet(shape)) return [ofSet(p, shape, cut), ...more]
+  if (shape.small) return [few(p, shape, [sees(p, shape)], cut), ...more]
   const own = shape.belongs === 'few' && ownOf(shape).length > 0
   const all = [...wideSources(p, shape, cut), ...(own ? homeSources(p, shape, cut) : []), ...more]
-  return all.length === 0 ? [sql`select p.* from projects p where false`] : all
+  return all.length === 0 ? [sql`select ${cut.columns} from projects p where false`] : all
 }
 
 /** The same projects uncut and in no order, to be counted. */
 export function counted(p: P, shape: Shape): Raw[] {
-  const cut = { order: sql`p.id`, reach: 10_001 }
+  const cut = { columns: sql`p.id`, order: sql`p.id`, reach: 10_001 }
   if (isSet(shape) || shape.small) return sources(p, shape, cut)
   const all = [
     ...(isFound(shape) ? [sql`select p.id from found p`] : []),

@@ -17,9 +17,9 @@ export const namesUser = (pattern: Raw): Raw => sql`(u.name ilike ${pattern} or 
  * Whether every fifth of the oldest and the newest rows is what is looked for: it is then met on a walk along any order;
  * what is rarer is fetched by an index.
  */
-export function isFrequent(table: string, row: string, where: Raw): Raw {
+export function isFrequent(table: string, row: string, where: Raw, among: Raw = sql`true`): Raw {
   const some = (direction: Raw): Raw =>
-    sql`(select * from ${sql.table(table)} r order by r.id ${direction} limit ${sql.lit(SAMPLE)})`
+    sql`(select * from ${sql.table(table)} r where ${among} order by r.id ${direction} limit ${sql.lit(SAMPLE)})`
   return sql`(select count(*) * 5 >= ${sql.lit(2 * SAMPLE)}
                 from (${some(sql`asc`)} union all ${some(sql`desc`)}) ${sql.ref(row)} where ${where})`
 }

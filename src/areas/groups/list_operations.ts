@@ -2,15 +2,21 @@ import { Type as t, type Static } from 'typebox'
 import { anyone, group } from '../../access/gates.ts'
 import { includes } from '../../access/tiers.ts'
 import type { Group } from '../../core/groups.ts'
+import {
+  ANY_NAMESPACE,
+  NAMESPACE_LIST_SHAPE,
+  type NamespaceListShape,
+} from '../../core/namespace_list_shape.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Listed } from '../../db/statement.ts'
+import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type Keyset, type PageRequest } from '../../http/operation.ts'
 import { badParams, noKeyset, offsetTooDeep } from '../../http/problems.ts'
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import { GroupItem, presentItem } from './entity.ts'
 import { readCursor, writeCursor } from './rules.ts'
-import { listGroups as findGroups, type ListShape } from './store.ts'
+import { listGroups as findGroups } from './store.ts'
 
 const DEEPEST = 50_000
 
@@ -52,10 +58,10 @@ type Wanted = Static<typeof everyParam>
 
 type Here = Context & { readonly page: PageRequest }
 interface Place {
-  readonly place: ListShape['place']
-  readonly group?: Pick<Group, 'id'>
+  readonly of: NamespaceListShape['of']
+  readonly group?: Pick<Group, 'id' | 'full_path'>
   readonly line?: readonly number[]
-  readonly scope: ListShape['scope']
+  readonly scope: NamespaceListShape['scope']
   readonly after?: { readonly name: string; readonly id: number } | undefined
 }
 
@@ -66,34 +72,38 @@ async function pageOfGroups(
   from: Place,
 ): Promise<Listed<Static<typeof GroupItem>> | Keyset<Static<typeof GroupItem>>> {
   const { db, actor, config, page } = ctx
-  const { place, scope, after } = from
+  const { of, scope, after } = from
+  // What stands below a group is at no top.
+  if (params.top_level_only && from.group !== undefined) return { items: [], total: 0 }
   const admin = actor?.admin === true
   const paid = includes(config.tier, 'premium')
-  const search = params.search ?? ''
-  const shape: ListShape = {
-    place,
+  const { search = '', repository_storage, marked_for_deletion_on } = params
+  const shape = {
+    ...NAMESPACE_LIST_SHAPE,
+    of,
     scope,
     order: params.order_by ?? 'name',
     descending: params.sort === 'desc',
-    search: search !== '',
-    visibility: params.visibility !== undefined,
+    visibility: params.visibility ?? null,
+    search: meant(search),
     skips: params.skip_groups !== undefined,
-    topLevelOnly: params.top_level_only ?? false,
-    storage: admin && paid && params.repository_storage !== undefined,
-    markedForDeletion: paid && params.marked_for_deletion_on !== undefined,
-    sizes: admin && params.statistics === true,
+    storage: admin && paid && repository_storage !== undefined,
+    markedForDeletion: paid && marked_for_deletion_on !== undefined,
     after: after !== undefined,
+    sizes: admin && params.statistics === true,
   }
   const found = await findGroups(db, actor, shape, {
-    group_id: from.group?.id ?? 0,
-    line: from.line ?? [],
+    ...ANY_NAMESPACE,
+    of_id: from.group?.id ?? ANY_NAMESPACE.of_id,
+    of_path: from.group?.full_path ?? ANY_NAMESPACE.of_path,
+    line: from.line ?? ANY_NAMESPACE.line,
     search,
-    visibility: params.visibility ?? null,
-    skip_groups: params.skip_groups ?? [],
-    min_access_level: params.min_access_level ?? 0,
-    repository_storage: params.repository_storage ?? null,
-    marked_for_deletion_on: params.marked_for_deletion_on ?? null,
-    after: after ?? null,
+    role: params.min_access_level ?? ANY_NAMESPACE.role,
+    skips: params.skip_groups ?? ANY_NAMESPACE.skips,
+    storage: repository_storage ?? ANY_NAMESPACE.storage,
+    marked_for_deletion_on: marked_for_deletion_on ?? ANY_NAMESPACE.marked_for_deletion_on,
+    after_name: after?.name ?? ANY_NAMESPACE.after_name,
+    after_id: after?.id ?? ANY_NAMESPACE.after_id,
     limit: after ? page.size + 1 : page.size,
     offset: after ? 0 : page.offset,
   })
@@ -113,7 +123,7 @@ export const listGroups = operation({
   handle: async (ctx) => {
     const { actor, params } = ctx
     return pageOfGroups(ctx, params, {
-      place: 'anywhere',
+      of: params.top_level_only ? 'top' : 'all',
       scope: scopeOf(actor, params),
       after: keysetOf(ctx, params),
     })
@@ -122,7 +132,7 @@ export const listGroups = operation({
   refuses: [noKeyset, () => offsetTooDeep(DEEPEST, 'Group')],
 })
 
-function scopeOf(actor: Context['actor'], wanted: Wanted): ListShape['scope'] {
+function scopeOf(actor: Context['actor'], wanted: Wanted): NamespaceListShape['scope'] {
   if (wanted.owned) return 'owned'
   if (actor === null) return 'visible'
   if (wanted.min_access_level !== undefined) return 'role'
@@ -156,7 +166,7 @@ export const listSubgroups = operation({
   gates: [group, anyone],
   handle: async (ctx) => {
     const { actor, group, params } = ctx
-    return pageOfGroups(ctx, params, { place: 'children', group, scope: scopeOf(actor, params) })
+    return pageOfGroups(ctx, params, { of: 'children', group, scope: scopeOf(actor, params) })
   },
   returns: pageOf(GroupItem),
 })
@@ -171,9 +181,8 @@ export const listDescendantGroups = operation({
   handle: async (ctx) => {
     const { actor, group, params } = ctx
     return pageOfGroups(ctx, params, {
-      place: 'descendants',
+      of: 'below',
       group,
-      line: group.traversal_ids,
       scope: scopeOf(actor, params),
     })
   },
@@ -181,7 +190,7 @@ export const listDescendantGroups = operation({
 })
 
 /** Of what a share tells, the caller hears what the caller may see, belonging there or not. */
-const seen = (actor: Context['actor'], wanted: Wanted): ListShape['scope'] =>
+const seen = (actor: Context['actor'], wanted: Wanted): NamespaceListShape['scope'] =>
   scopeOf(actor, { ...wanted, all_available: true })
 
 export const listGroupsSharedWithGroup = operation({
@@ -193,7 +202,7 @@ export const listGroupsSharedWithGroup = operation({
   gates: [group, anyone],
   handle: async (ctx) => {
     const { actor, group, params } = ctx
-    return pageOfGroups(ctx, params, { place: 'sharing', group, scope: seen(actor, params) })
+    return pageOfGroups(ctx, params, { of: 'sharing', group, scope: seen(actor, params) })
   },
   returns: pageOf(GroupItem),
 })
@@ -216,7 +225,7 @@ export const listInvitedGroups = operation({
     const line = group.traversal_ids.filter((id) =>
       relation.includes(id === group.id ? 'direct' : 'inherited'),
     )
-    return pageOfGroups(ctx, params, { place: 'invited', group, line, scope: seen(actor, params) })
+    return pageOfGroups(ctx, params, { of: 'invited', group, line, scope: seen(actor, params) })
   },
   returns: pageOf(GroupItem),
 })

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
 import { projectPages } from '../../core/project_pages.ts'
+import { seesGroup } from '../../core/sight.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
-import { belongs } from './store.ts'
 
 /** One page of a group's projects, as far as the viewer may see them. */
 export const listProjects = projectPages<ProjectInGroup>(
@@ -17,6 +17,6 @@ export const listProjects = projectPages<ProjectInGroup>(
                              as shared_with_groups
                       from project_group_links l join namespaces n on n.id = l.group_id
                      where l.project_id = p.id and ${lasts('l')}
-                       and ${everything ? sql`true` : sql`(n.visibility = any(${p.open_to}) or (${belongs}))`}
+                       and ${seesGroup(p, everything)}
                    ) shared`,
 )

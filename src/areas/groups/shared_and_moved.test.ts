@@ -306,7 +306,7 @@ test('what was shared with a group, and what it invited, is listed as far as the
   assert.deepEqual(await ids(`${group.id}/projects/shared?sort=asc`, owner), [project.id, secret.id])
 })
 
-test('the new lists cost a statement to sign in and one for the page, for one row and for a hundred', async () => {
+test('lists beside a group cost as many statements for one row as for a hundred', async () => {
   const { make } = world()
   const { group, owner } = await owned({ visibility: 'public' })
   const add = (from: number, to: number): Promise<void> =>
@@ -320,14 +320,21 @@ test('the new lists cost a statement to sign in and one for the page, for one ro
       select ${group.id}, id, 30 from namespaces where parent_id = ${group.id} on conflict do nothing;
       insert into group_group_links (shared_group_id, shared_with_group_id, group_access)
       select id, ${group.id}, 30 from namespaces where parent_id = ${group.id} on conflict do nothing`)
-  const lists = ['subgroups', 'descendant_groups', 'groups/shared', 'invited_groups', 'transfer_locations']
+  // One to sign in, one for the page; what the caller belongs to is read first, and what is below is measured.
+  const lists = [
+    ['subgroups', 3],
+    ['descendant_groups', 4],
+    ['groups/shared', 3],
+    ['invited_groups', 3],
+    ['transfer_locations', 2],
+  ] as const
   await add(1, 1)
   for (const rows of [1, 100]) {
-    for (const list of lists) {
+    for (const [list, statements] of lists) {
       await make.sql('update personal_access_tokens set last_used_at = now()')
       const path = `/groups/${group.id}/${list}?per_page=100`
       const sent = await world().statements(() => world().get(path, owner))
-      assert.equal(sent.length, 2, list)
+      assert.equal(sent.length, statements, list)
       if (list !== 'transfer_locations')
         assert.equal(listOf(await world().get(path, owner)).length, rows, list)
     }

@@ -42,17 +42,14 @@ export const listNamespaces = operation({
   handle: async (ctx) => {
     const { db, actor, params, page } = ctx
     const { search = '', owned_only = false, top_level_only = false } = params
-    const found = await namespaces.list(
-      db,
-      { everything: actor.admin, ownedOnly: owned_only, topLevelOnly: top_level_only, search: search !== '' },
-      {
-        user_id: actor.id,
-        search,
-        least_billable: leastBillable(ctx),
-        limit: page.size,
-        offset: page.offset,
-      },
-    )
+    const found = await namespaces.list(db, actor, {
+      ownedOnly: owned_only,
+      topLevelOnly: top_level_only,
+      search,
+      leastBillable: leastBillable(ctx),
+      limit: page.size,
+      offset: page.offset,
+    })
     return { ...found, items: found.items.map((row) => present(row, ctx)) }
   },
   returns: pageOf(Namespace),

@@ -1,11 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
-import { isFrequent } from '../../core/word_search.ts'
-import { ROLES, below, heldBy, roleInNamespace } from '../../core/roles.ts'
+import { partsOf, planned } from '../../core/namespace_list.ts'
+import type { Shape } from '../../core/namespace_list_filters.ts'
+import {
+  ANY_NAMESPACE,
+  NAMESPACE_LIST_SHAPE,
+  type NamespaceListValues,
+} from '../../core/namespace_list_shape.ts'
+import { ROLES, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
 import {
-  known,
   listed,
   paged,
   statement,
@@ -14,7 +19,7 @@ import {
   type Paged,
   type Slots,
 } from '../../db/statement.ts'
-import { meaning } from '../../db/text.ts'
+import { meant } from '../../db/text.ts'
 import type { NamespaceWithCounts } from './entity.ts'
 
 /**
@@ -62,77 +67,50 @@ const counts = (namespace: string): RawBuilder<unknown> => {
         from projects p where p.namespace_id = any(below.ids)) as project_counts`
 }
 
-export interface ListShape {
-  readonly everything: boolean
+interface ListValues extends NamespaceListValues {
+  readonly user_id: number
+  readonly least_billable: number
+}
+const listStatement = statements<Shape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
+  const { before, rows, order, matches } = partsOf(p, shape)
+  const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g)`
+  const page = sql<NamespaceWithCounts>`
+    with request as (select ${p.least_billable}::int as least_billable)
+    select n.*, coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0) as role, member_counts.*, project_counts.*
+      from (${rows}) n, ${counts('n')}
+     order by ${order}`
+  return paged(page, matches, before === undefined ? held : sql`${held}, ${before}`)
+})
+
+export interface Wanted {
   readonly ownedOnly: boolean
   readonly topLevelOnly: boolean
-  readonly search: boolean
-  /** How many rows to take from each side. */
-  readonly reach: number
-}
-export interface ListValues {
-  readonly user_id: number
   readonly search: string
-  readonly least_billable: number
+  readonly leastBillable: number
   readonly limit: number
   readonly offset: number
 }
 
-const listStatement = statements<ListShape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
-  const role = sql`coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0)`
-  const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g),
-    mine as materialized (
-      select d.id from held g, ${below(sql`g.namespace_id`)} d
-       where g.access_level >= ${sql.lit(shape.ownedOnly ? ROLES.owner : ROLES.minimal_access)}
-         and (g.access_level <> ${sql.lit(ROLES.minimal_access)} or d.id = g.namespace_id))`
-  // Where nothing is denied, whatever stands below a grant is held.
-  const mine = sql`n.id = any(array(select id from mine))
-    and (not exists (select from held where access_level = 0) or ${role} > 0)`
-  const and = (conditions: RawBuilder<unknown>[]): RawBuilder<unknown> =>
-    sql.join([sql`true`, ...conditions], sql` and `)
-  const rest = [
-    ...(shape.everything && !shape.ownedOnly ? [] : [mine]),
-    ...(shape.topLevelOnly ? [sql`n.parent_id is null`] : []),
-  ]
-  const page = (rows: RawBuilder<unknown>): RawBuilder<NamespaceWithCounts> => sql`
-    with request as (select ${p.least_billable}::int as least_billable)
-    select n.*, ${role} as role, member_counts.*, project_counts.*
-      from (${rows} order by n.id limit ${p.limit} offset ${p.offset}) n, ${counts('n')}
-     order by n.id`
-  const all = sql`select n.* from namespaces n`
-  if (!shape.search) {
-    const where = and(rest)
-    return paged(page(sql`${all} where ${where}`), sql`select from namespaces n where ${where}`, held)
-  }
-  const called = sql`(n.name ilike ${p.search} or n.path ilike ${p.search})`
-  const frequent = sql`(select it from frequent)`
-  const walked = (order: RawBuilder<unknown>): RawBuilder<unknown> =>
-    sql`(${all} ${order} offset 0) n where ${frequent} and ${and([called, ...rest])}`
-  const reach = sql.lit(shape.reach)
-  return paged(
-    page(sql`select n.* from (
-      (select n.* from ${walked(sql`order by n.id`)} limit ${reach}) union all
-      (${all} where n.id = any(array(select f.id from found f order by f.id limit ${reach})))) n`),
-    sql`select from (select n.id from ${walked(sql``)} union all select f.id from found f) m`,
-    sql`${held}, frequent as materialized (select ${isFrequent('namespaces', 'n', called)} as it),
-      found as materialized (
-        select n.id from (
-          ${all} where n.kind = 'group' and not ${frequent} and ${called} union all
-          ${all} where n.kind = 'user' and not ${frequent} and ${called} offset 0) n where ${and(rest)})`,
-  )
-})
-
-export const list = async (
+/** One page of the namespaces that the viewer holds something on; of all there are, for administrators. */
+export async function list(
   db: Db,
-  shape: Omit<ListShape, 'reach'>,
-  values: ListValues,
-): Promise<Listed<NamespaceWithCounts>> => {
-  const reach = known(values.limit + values.offset)
-  const rows = await db.rows(listStatement({ ...shape, reach }), {
-    ...values,
-    search: meaning(values.search),
-  })
-  return listed(rows)
+  viewer: Viewer,
+  { ownedOnly, topLevelOnly, search, leastBillable, limit, offset }: Wanted,
+): Promise<Listed<NamespaceWithCounts>> {
+  const [shape, values] = await planned(
+    db,
+    viewer,
+    {
+      ...NAMESPACE_LIST_SHAPE,
+      people: true,
+      of: topLevelOnly ? 'top' : 'all',
+      scope: viewer.admin && !ownedOnly ? 'all' : 'role',
+      search: meant(search),
+    },
+    { ...ANY_NAMESPACE, search, role: ownedOnly ? ROLES.owner : ROLES.minimal_access, limit, offset },
+  )
+  const more = { user_id: viewer.id, least_billable: leastBillable }
+  return listed(await db.rows(listStatement(shape), { ...values, ...more }))
 }
 
 const countsStatement = statement(

@@ -1,0 +1,115 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { known, statements } from '../db/statement.ts'
+import { meaning } from '../db/text.ts'
+import { NOTHING, belongingOf, type Belonging, type Besides } from './areas.ts'
+import { isAlike, placeOf, sought, type P, type Shape } from './namespace_list_filters.ts'
+import type { NamespaceListFilters, NamespaceListShape, NamespaceListValues } from './namespace_list_shape.ts'
+import {
+  counted,
+  cutOf,
+  found,
+  isFound,
+  isNamed,
+  isSet,
+  namespaces,
+  sources,
+} from './namespace_list_sources.ts'
+import { ROLES, openTo, type Viewer } from './roles.ts'
+import { and, page, union } from './walks.ts'
+import { isFrequent } from './word_search.ts'
+
+type Raw = RawBuilder<unknown>
+
+interface Parts {
+  /** What the others read. */
+  readonly before: Raw | undefined
+  /** Whole rows of the page, and their order. */
+  readonly rows: Raw
+  readonly order: Raw
+  /** What is to be counted. */
+  readonly matches: Raw
+}
+
+/** A list of groups, or of namespaces, for whoever shows them. */
+export function partsOf(p: P, shape: Shape): Parts {
+  const cut = cutOf(p, shape)
+  const frequent = isFrequent(
+    'namespaces',
+    'n',
+    and(sought(p, shape)),
+    shape.people ? undefined : sql`kind = 'group'`,
+  )
+  return {
+    before: isFound(shape)
+      ? sql`frequent as materialized (select ${frequent} as it), ${found(p, shape)}`
+      : undefined,
+    rows: page(namespaces, sources(p, shape, cut), cut.order, p),
+    order: cut.order,
+    matches: sql`select from (${union(counted(p, shape))}) m`,
+  }
+}
+/** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */
+export const isRanged = (shape: Shape): boolean => shape.after || (isFound(shape) && isAlike(shape))
+
+/** More than these are not fetched and sorted. */
+const SORTED = 2_000
+const size = statements<Pick<NamespaceListShape, 'of' | 'people'>, NamespaceListFilters, { small: boolean }>(
+  (p, place) => sql`
+    select count(*) <= ${sql.lit(SORTED)} as small
+      from (select from namespaces n where ${and(placeOf(p, place))} limit ${sql.lit(SORTED + 1)}) m`,
+)
+/** Whether there is no need for a walk. */
+async function isSmall(db: Db, shape: NamespaceListShape, filters: NamespaceListFilters): Promise<boolean> {
+  const { of, people } = shape
+  if (of === 'all' || isSet(shape) || (isNamed(shape) && shape.search === null)) return false
+  return (await db.rows(size({ of, people }), filters))[0]?.small === true
+}
+
+/** What the viewer belongs to, as far as the scope asks for it. */
+async function readBelonging(
+  db: Db,
+  viewer: Viewer | null,
+  { of, scope }: NamespaceListShape,
+  { of_id: id, of_path: path, role }: NamespaceListFilters,
+): Promise<Belonging> {
+  if (viewer === null || scope === 'all') return NOTHING
+  const minimal = role <= ROLES.minimal_access ? 'minimal' : 'none'
+  const besides: Besides = scope === 'role' ? minimal : scope === 'owned' ? 'owned' : 'line'
+  const place = of === 'children' || of === 'below' ? { id, path } : undefined
+  const level = scope === 'role' ? Math.max(role, ROLES.guest) : ROLES.guest
+  const belonging = await belongingOf(db, viewer.id, level, { place, besides })
+  if (scope === 'owned') return { ...belonging, areas: [], roots: [], homes: [], many: false }
+  // What stands at the top and is held is topmost among what is held.
+  return of === 'top' ? { ...belonging, homes: belonging.roots, many: false } : belonging
+}
+
+/** What a list is planned for, and the values that come with it. */
+export async function planned(
+  db: Db,
+  viewer: Viewer | null,
+  shape: NamespaceListShape,
+  filters: NamespaceListFilters,
+): Promise<[Shape, NamespaceListValues]> {
+  const { role: _, ...given } = filters
+  const { areas, roots, homes, besides, many, denies, ...held } = await readBelonging(
+    db,
+    viewer,
+    shape,
+    filters,
+  )
+  const small = await isSmall(db, shape, filters)
+  const reach = known(filters.limit + filters.offset)
+  const whole = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
+  const open = whole
+    ? (['private', 'internal', 'public'] as const)
+    : shape.scope === 'visible'
+      ? openTo(viewer)
+      : []
+  const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
+  const denied = held.held_namespaces.filter((id, at) => id !== 0 && held.held_levels[at] === ROLES.no_access)
+  return [
+    { ...shape, open, belongs, denies: denied.length > 0, small, reach },
+    { ...given, areas, roots, homes, besides, denied, pattern: meaning(filters.search) },
+  ]
+}
