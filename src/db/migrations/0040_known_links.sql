@@ -75,6 +75,7 @@ create trigger tell_links after update of state, milestone_id on merge_requests 
   when (old.state <> new.state or old.milestone_id is distinct from new.milestone_id)
   execute function tell_label_links();
 
+-- In the language that plans anew each time: a plan made while the tables were empty would compare all with all.
 create function tell_label_ids(noteables bigint[]) returns void language sql as $$
   update label_links k set label_ids = b.ids
     from (select noteable_id, case when count(*) <= 64 then array_agg(label_id order by label_id) end as ids
