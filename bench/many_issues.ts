@@ -10,11 +10,11 @@ import { openInstance } from '../src/open.ts'
 import { fill, type Filled } from './many_issues_fill.ts'
 import { fillRecords } from './many_records_fill.ts'
 import { pagesOf } from './many_issues_pages.ts'
-import { watch } from './plans.ts'
+import { watch } from '../test/support/plans.ts'
 
 // Each page of a list of issues in a project of 1,000 beside the same page in one of a million, and of merge requests,
 // notes, events and reminders of 1,000 beside 200,000:
-// `node --import tsx bench/many_issues.ts [--issues N] [--rounds N] [--in FOLDER] [--only TEXT] [--explain]`.
+// `node --import tsx bench/many_issues.ts [--issues N] [--rounds N] [--in FOLDER] [--only PAGE]… [--who NAME] [--explain]`.
 // A folder is kept, and used again. What a page reads of the database is counted beside its time.
 
 const { values: given } = parseArgs({
@@ -22,7 +22,7 @@ const { values: given } = parseArgs({
     issues: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '10' },
     in: { type: 'string' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     who: { type: 'string' },
     explain: { type: 'boolean', default: false },
   },
@@ -70,7 +70,7 @@ const cells = (...numbers: string[]): string => numbers.map((cell) => cell.padSt
 console.log(`${''.padEnd(58)}${cells('few ms', 'many ms', 'ratio', 'few 8K', 'many 8K')}`)
 for (const { who, page, few, many } of pagesOf(filled)) {
   const name = `${who.padEnd(9)}${page || 'as it comes'}`
-  if (given.only !== undefined && page !== given.only) continue
+  if (given.only !== undefined && !given.only.includes(page)) continue
   if (given.who !== undefined && who !== given.who) continue
   const token = who === 'guest' ? filled.guest : filled.planner
   const reader = who === 'todos' ? filled.guest : token

@@ -18,6 +18,15 @@ export interface Filled {
   readonly many: { readonly group: number; readonly project: number }
 }
 
+/** What triggers tell the links of `fresh` records. */
+export const KNOW_LABELS = `
+  update label_links k set label_ids = b.ids
+    from (select noteable_id, array_agg(label_id order by label_id) as ids from label_links
+           where noteable_id in (select id from fresh) group by noteable_id) b
+   where k.noteable_id = b.noteable_id;
+  update merge_requests m set labelled = true
+   where id in (select id from fresh) and exists (select from label_links k where k.noteable_id = m.id)`
+
 /** What stands for one in ten, in a hundred, and for a handful, is in every project. */
 const records = (project: number, count: number, planner: number): string => `
   set session_replication_role = replica;
@@ -43,13 +52,14 @@ const records = (project: number, count: number, planner: number): string => `
            0 in (f.n % 2, f.n % (${count} / 20)),
            now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
-  insert into label_links (label_id, noteable_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
-    select (select min(id) from labels where project_id = ${project}) + at, f.id, i.project_id, i.created_at, i.state, i.confidential
+  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id)
+    select (select min(id) from labels where project_id = ${project}) + at, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id
       from fresh f join issues i on i.id = f.id,
       (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20), (4, 7), (5, 101)) as k (at, every) where f.n % k.every = 0;
-  insert into label_links (label_id, noteable_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
-    select l.id, f.id, i.project_id, i.created_at, i.state, i.confidential
+  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id)
+    select l.id, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id
       from fresh f join issues i on i.id = f.id, labels l where l.title = 'of all' and f.n % 20 = 3;
+  ${KNOW_LABELS};
   insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
     select f.id, 1 + n % 97, i.project_id, i.created_at, i.state, i.confidential
       from fresh f join issues i on i.id = f.id where n % 2 = 0;

@@ -1,5 +1,5 @@
 import type { Opened } from '../src/open.ts'
-import type { Filled } from './many_issues_fill.ts'
+import { KNOW_LABELS, type Filled } from './many_issues_fill.ts'
 
 // Beside the issues of a project: merge requests, and of one issue threads, notes and events, and reminders of its issues.
 
@@ -22,9 +22,11 @@ const records = (project: number, count: number, reader: string): string => `
            case when f.n % 4 > 1 then now() - (f.n::bigint * 7927 % ${count}) * interval '1 second' end,
            now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
-  insert into label_links (label_id, noteable_id)
-    select (select min(id) from labels where project_id = ${project}) + at, f.id
-      from fresh f, (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20)) as k (at, every) where f.n % k.every = 0;
+  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state,
+                           noteable_confidential, noteable_milestone_id)
+    select (select min(id) from labels where project_id = ${project}) + at, f.id, 'merge_request', m.project_id, m.created_at,
+           m.state, false, m.milestone_id from fresh f join merge_requests m on m.id = f.id, (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20)) as k (at, every) where f.n % k.every = 0;
+  ${KNOW_LABELS};
   insert into merge_request_assignees (merge_request_id, user_id) select id, 1 + n % 97 from fresh where n % 2 = 0;
   insert into merge_request_reviewers (merge_request_id, user_id) select id, 1 + n % 89 from fresh where n % 2 = 1;
   insert into discussions (key, noteable_id, individual_note)
@@ -32,8 +34,7 @@ const records = (project: number, count: number, reader: string): string => `
   insert into notes (discussion_id, noteable_id, author_id, type, body)
     select d.id, d.noteable_id, 1 + f.n % 100, 'DiscussionNote', 'What is asked of the change.'
       from fresh f join discussions d on d.noteable_id = f.id;
-  drop table fresh;
-  insert into noteables (kind) values ('issue');
+  drop table fresh; insert into noteables (kind) values ('issue');
   insert into issues (id, iid, project_id, title) select max(id), ${TALKED_OF}, ${project}, 'Talked of' from noteables;
   create temporary table talk as select id from issues where project_id = ${project} and iid = ${TALKED_OF};
   insert into discussions (key, noteable_id, individual_note, created_at)

@@ -149,8 +149,7 @@ async function leaveGroups(db: Db, place: Place): Promise<void> {
 const borrowers = statement(
   (p: Slots<{ group_id: number; left: readonly number[] }>) => sql<Place>`
     with borrowed as (
-      select coalesce(k.issue_project_id, m.project_id) as project_id
-        from labels l join label_links k on k.label_id = l.id left join merge_requests m on m.id = k.noteable_id
+      select k.noteable_project_id as project_id from labels l join label_links k on k.label_id = l.id
        where l.group_id = any(${p.left}::bigint[])
       union select i.project_id from milestones s join issues i on i.milestone_id = s.id
              where s.group_id = any(${p.left}::bigint[])

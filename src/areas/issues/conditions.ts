@@ -1,18 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
+import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
 
 /** What the conditions of a list compare with, by name. */
-export interface FilterValues {
+export interface FilterValues extends LabelValues {
   readonly viewer: number | null
   readonly state: string
   readonly issue_type: string
   readonly iids: readonly number[]
   readonly author: number
   readonly assignee: number
-  readonly label: number
-  readonly second_label: number
-  readonly more_labels: readonly number[]
-  readonly titled: string
-  readonly labels: readonly string[]
   readonly milestone: number
   readonly milestones: readonly number[]
   readonly weight: number
@@ -29,7 +25,6 @@ export interface FilterValues {
   readonly not_iids: readonly number[]
   readonly not_author: number
   readonly not_assignees: readonly number[]
-  readonly not_labels: readonly string[]
   readonly not_milestones: readonly number[]
   readonly not_weight: number
   readonly not_epic: number
@@ -37,33 +32,20 @@ export interface FilterValues {
   readonly not_emoji: string
 }
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
-/**
- * How a list goes through the issues: in the order of time, with their links beside; by whatever leads to those that
- * match; or in any order, with a look at each because many match.
- */
-export type Walk = 'in time' | 'led' | 'each'
 type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
 
 /** Links are walked beside the issues where those are in the order of time too, and asked of each where they are not. */
-const beside = (walk: Walk, links: 'k' | 'a'): RawBuilder<unknown> =>
+const beside = (walk: Walk): RawBuilder<unknown> =>
   walk === 'in time'
-    ? sql`and ${sql.ref(`${links}.issue_project_id`)} = i.project_id
-          and ${sql.ref(`${links}.issue_created_at`)} = i.created_at`
+    ? sql`and a.issue_project_id = i.project_id and a.issue_created_at = i.created_at`
     : sql``
 
 const dated = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
 const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
-/** A look for each issue: joined, all that `from` selects would be read first. */
-const looked = (from: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`coalesce((select true ${from} limit 1), false)`
-const there = (walk: Walk, from: RawBuilder<unknown>): RawBuilder<unknown> =>
-  walk === 'each' ? looked(from) : sql`exists (select ${from})`
 const reacted = (p: FilterSlots, walk: Walk, name = sql`true`): RawBuilder<unknown> =>
   there(walk, sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name}`)
-const bearsSecond = (p: FilterSlots): RawBuilder<unknown> =>
-  looked(sql`from label_links k where k.label_id = ${p.second_label} and k.noteable_id = i.id`)
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -92,32 +74,11 @@ export const CONDITIONS = {
   assignee: (p, walk) =>
     there(
       walk,
-      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk, 'a')}`,
+      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk)}`,
     ),
   assigned: () => sql`i.assigned`,
   unassigned: () => sql`not i.assigned`,
-  label: (p, walk) =>
-    there(
-      walk,
-      sql`from label_links k where k.noteable_id = i.id and k.label_id = ${p.label} ${beside(walk, 'k')}`,
-    ),
-  second_label: bearsSecond,
-  common_label: bearsSecond,
-  more_labels: (p) => sql`not exists (
-    select from unnest(${p.more_labels}::bigint[]) wanted (id)
-     where not exists (select from label_links k where k.label_id = wanted.id and k.noteable_id = i.id))`,
-  titled: (p, walk) =>
-    there(
-      walk,
-      sql`from label_links k where k.noteable_id = i.id
-           and k.label_id = any(array(select l.id from labels l where l.title = ${p.titled}))`,
-    ),
-  // Each title must be borne by a label on the issue.
-  labels: (p) => sql`cardinality(${p.labels}::text[]) = (
-    select count(distinct l.title) from label_links k join labels l on l.id = k.label_id
-     where k.noteable_id = i.id and l.title = any(${p.labels}::text[]))`,
-  labelled: () => sql`i.labelled`,
-  unlabelled: () => sql`not i.labelled`,
+  ...labelConditions('issue'),
   milestone: (p) => sql`i.milestone_id = ${p.milestone}`,
   milestones: (p) => sql`i.milestone_id = any(${p.milestones}::bigint[])`,
   in_milestone: () => sql`i.milestone_id is not null`,
@@ -165,12 +126,6 @@ export const CONDITIONS = {
     sql`not ${there(
       walk,
       sql`from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[])`,
-    )}`,
-  not_labels: (p, walk) =>
-    sql`not ${there(
-      walk,
-      sql`from label_links k where k.noteable_id = i.id
-         and k.label_id = any(array(select l.id from labels l where l.title = any(${p.not_labels}::text[])))`,
     )}`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,

@@ -1,5 +1,5 @@
+import { chooseLabels, refuseLabels, type ChosenLabels } from '../../core/label_choice.ts'
 import { titlesOf } from '../../core/labelling.ts'
-import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
 import { containing } from '../../db/text.ts'
 import type { Actor } from '../../http/gate.ts'
@@ -7,9 +7,8 @@ import { badParams } from '../../http/problems.ts'
 import type { ConditionName } from './conditions.ts'
 import type { FilterParams, NotParams } from './filter_params.ts'
 import { Gathered, word } from './gathered.ts'
-import { labels } from './label_filters.ts'
 import type { Filter } from './list_store.ts'
-import { lookUp, type Known } from './names_store.ts'
+import { lookUp, type Known, type Where } from './names_store.ts'
 
 const EXCLUSIVE = [
   ['author_id', 'author_username'],
@@ -38,14 +37,11 @@ const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], iteratio
 const timeboxOf = ({ milestone, milestone_id }: FilterParams): string | undefined =>
   word(milestone) ?? milestone_id?.toLowerCase()
 
-async function resolve(
-  db: Db,
-  params: FilterParams,
-  project: Pick<Project, 'id' | 'traversal_ids'> | undefined,
-): Promise<Known> {
+async function resolve(db: Db, params: FilterParams, where: Where): Promise<Known> {
   const { not = {} } = params
+  const { project } = where
   const names = {
-    labels: project === undefined ? [] : titlesIn(params.labels),
+    labels: [...titlesIn(params.labels), ...titlesOf(not.labels)],
     milestones: word(params.milestone) === undefined ? [params.milestone ?? []].flat() : [],
     not_milestones: [not.milestone ?? []].flat(),
     iterations: [params.iteration_title ?? []].flat(),
@@ -56,29 +52,30 @@ async function resolve(
       ...(not.assignee_username ?? []),
     ]),
   }
-  return Object.values(names).every((list) => list.length === 0) ? NOBODY : lookUp(db, names, project)
+  return Object.values(names).every((list) => list.length === 0) ? NOBODY : lookUp(db, names, where)
 }
 
-interface Around {
+interface Around extends Where {
   readonly db: Db
   readonly actor: Actor | null
-  /** Where all issues are of one project. */
-  readonly project?: Pick<Project, 'id' | 'traversal_ids'>
 }
 
 /** Makes of parameters what a list looks for. Throws the published Problem for those that do not go together. */
-export async function filterOf({ db, actor, project }: Around, params: FilterParams): Promise<Filter> {
+export async function filterOf(around: Around, params: FilterParams): Promise<Filter> {
   const { not = {} } = params
+  const { db, actor, project } = around
+  const inProject = project !== undefined
   checkTogether(params, (name) => name)
   checkTogether(not, (name) => `not[${name}]`)
   if ([params.labels, not.labels].some((titles = []) => titles.length > MOST_LABELS))
     throw badParams(['labels is invalid'])
-  const known = await resolve(db, params, project)
+  const known = await resolve(db, params, around)
   const found = new Gathered()
   columns(found, params)
   people(found, params, known)
-  labels(found, params.labels, project === undefined ? undefined : known)
-  timeboxes(found, params, known, project !== undefined)
+  bear(found, chooseLabels(params.labels, known.labels, inProject))
+  bear(found, refuseLabels(not.labels, known.labels, inProject))
+  timeboxes(found, params, known, inProject)
   iterations(found, params.iteration_title, known)
   search(found, params)
   // As published, both forms of a scope.
@@ -95,6 +92,12 @@ export async function filterOf({ db, actor, project }: Around, params: FilterPar
     values: found.values,
     unarchived: params.non_archived === true,
   }
+}
+
+function bear(found: Gathered, chosen: ChosenLabels | undefined): void {
+  if (chosen === undefined) return found.is('nothing')
+  found.conditions.push(...chosen.conditions)
+  Object.assign(found.values, chosen.values)
 }
 
 function columns(found: Gathered, params: FilterParams): void {
@@ -194,8 +197,6 @@ function search(found: Gathered, params: FilterParams): void {
 function negations(found: Gathered, not: NotParams, known: Known): void {
   const idsOf = (names: readonly string[] = []): number[] =>
     known.users.filter((user) => lower(names).includes(user.username)).map(({ id }) => id)
-  const titles = titlesOf(not.labels)
-  if (titles.length > 0) found.where('not_labels', titles)
   if (known.not_milestones.length > 0) found.where('not_milestones', known.not_milestones)
   const timebox = not.milestone_id?.toLowerCase()
   if (timebox !== undefined)

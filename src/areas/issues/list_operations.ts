@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { administrator, anyone, group, project, signedIn } from '../../access/gates.ts'
 import { hasFeature } from '../../core/project_features.ts'
+import type { Group } from '../../core/groups.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Listed } from '../../db/statement.ts'
 import type { Context } from '../../http/gate.ts'
@@ -17,13 +18,14 @@ interface Asked extends Context {
   readonly page: PageRequest
   readonly params: FilterParams & { readonly order_by?: OrderName; readonly sort?: 'asc' | 'desc' }
   readonly project?: Project
+  readonly group?: Group
 }
 
 const NOTHING: Listed<IssueShown> = { items: [], total: 0 }
 
 async function listIn(ctx: Asked, place: lists.Place): Promise<Listed<IssueShown>> {
-  const { db, actor, params, page, project } = ctx
-  const filter = await filterOf({ db, actor, ...(project && { project }) }, params)
+  const { db, actor, params, page } = ctx
+  const filter = await filterOf(ctx, params)
   if (filter.conditions.includes('nothing')) return NOTHING
   return lists.listIssues(
     db,
@@ -113,11 +115,11 @@ const Statistics = t.Object({
 const NONE: lists.Counts = { all: 0, closed: 0, opened: 0 }
 
 async function countIn(
-  ctx: Context & { readonly params: FilterParams; readonly project?: Project },
+  ctx: Context & { readonly params: FilterParams; readonly project?: Project; readonly group?: Group },
   place: lists.Place,
 ): Promise<{ statistics: { counts: lists.Counts } }> {
-  const { db, actor, params, project } = ctx
-  const filter = await filterOf({ db, actor, ...(project && { project }) }, params)
+  const { db, actor, params } = ctx
+  const filter = await filterOf(ctx, params)
   const none = filter.conditions.includes('nothing')
   return { statistics: { counts: none ? NONE : await lists.countIssues(db, actor, place, filter) } }
 }

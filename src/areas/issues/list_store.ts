@@ -1,12 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
+import { listPage, matching, walked } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import { foundFirst } from '../../db/found.ts'
-import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { ConditionName, FilterValues } from './conditions.ts'
-import { matching, walked, type ListShape, type Shape, type Values } from './matching.ts'
-import { columnsOf, orderBy, type Order, type OrderName } from './orders.ts'
+import { issuesOf, type Shape, type Values } from './matching.ts'
+import { orderOf, type Order } from './orders.ts'
 
 /** Whose issues: of one project, of a group and all below it, or of everything the viewer sees. */
 export type Place =
@@ -21,6 +21,8 @@ export interface Filter {
   readonly unarchived: boolean
 }
 
+type ListShape = Shape & Order
+
 /** What is found by one index, whatever it is compared with. */
 const STEADY: readonly ConditionName[] = ['state', 'label', 'assignee', 'iids']
 const isSteady = ({ conditions, ...shape }: Shape): boolean =>
@@ -31,29 +33,15 @@ const isWalked = (shape: ListShape): boolean =>
   (shape.order === 'created_at' ||
     (shape.order === 'updated_at' && shape.conditions.every((name) => name === 'state')))
 
-const KNOWN_TO_LINKS: readonly OrderName[] = ['created_at', 'relative_position']
-
-function put(p: Slots<Values>, shape: ListShape): RawBuilder<Paged<IssueShown>> {
-  const columns = columnsOf(shape.order)
-  const { all, linked } = matching(p, shape)
-  const whole = linked && !KNOWN_TO_LINKS.includes(shape.order)
-  const issues = sql`found f, lateral (select * from issues where id = f.id offset 0) i`
-  return foundFirst({
-    all: sql`select ${whole ? sql`i.id` : columns} from (${all}) i`,
-    few: sql`select ${columns} from ${whole ? issues : sql`found i`}`,
-    walked: sql`select ${columns} from (${walked(p, shape)}) i`,
-    order: orderBy(shape),
-    page: p,
-    shown: (chosen) => shownIssues(chosen, p.viewer),
-  })
-}
-
 const list = statements<ListShape, Values, Paged<IssueShown>>(
   (p, shape) => {
-    if (!isWalked(shape)) return put(p, shape)
-    const chosen = sql`select i.id from (${walked(p, shape)}) i
-      order by ${orderBy(shape)} limit ${p.limit} offset ${p.offset}`
-    return paged(shownIssues(chosen, p.viewer), sql`select from (${matching(p, shape).all}) m`)
+    const issues = issuesOf(p, shape)
+    const order = orderOf(shape)
+    const shown = (chosen: RawBuilder<unknown>): RawBuilder<IssueShown> => shownIssues(chosen, p.viewer)
+    if (!isWalked(shape)) return listPage(issues, order, shown)
+    const chosen = sql`select i.id from (${walked(issues, order)}) i
+      order by ${order.by} limit ${p.limit} offset ${p.offset}`
+    return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
   },
   (shape) => !isWalked(shape),
 )
@@ -62,7 +50,7 @@ const counts = statements<Shape, Values, Counts>(
   (p, shape) => sql`
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
-      from (${matching(p, shape).all}) i`,
+      from (${matching(issuesOf(p, shape)).all}) i`,
   (shape) => !isSteady(shape),
 )
 export interface Counts {
@@ -79,7 +67,6 @@ const NONE: FilterValues = {
   author: 0,
   assignee: 0,
   label: 0,
-  second_label: 0,
   more_labels: [],
   titled: '',
   labels: [],
@@ -100,6 +87,8 @@ const NONE: FilterValues = {
   not_author: 0,
   not_assignees: [],
   not_labels: [],
+  unwanted_label: 0,
+  unwanted_labels: [],
   not_milestones: [],
   not_weight: 0,
   not_epic: 0,

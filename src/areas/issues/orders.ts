@@ -1,4 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
+import { labelPriority, milestoneDue } from '../../core/in_turn.ts'
+import type { ListOrder } from '../../core/record_list.ts'
 
 // How lists of issues are ordered. Ties go by age, the same way; what has nothing to be ordered by comes last.
 
@@ -22,40 +24,36 @@ export interface Order {
   readonly descending: boolean
 }
 
-/** What `orderBy` reads of the issues `i`. */
-export const columnsOf = (order: OrderName): RawBuilder<unknown> =>
-  sql.join(['id', ...ORDERED[order]].map((name) => sql.ref(`i.${name}`)))
-
-const labelPriority = sql`(
-  select min(lp.priority) from label_links k
-    join label_priorities lp on lp.label_id = k.label_id and lp.project_id = i.project_id
-   where k.noteable_id = i.id)`
-const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
-
 /** How the issues `i` are ordered. */
-export function orderBy({ order, descending }: Order): RawBuilder<unknown> {
+export function orderOf({ order, descending }: Order): ListOrder {
   const way = descending ? sql`desc` : sql`asc`
   const last = (value: RawBuilder<unknown>): RawBuilder<unknown> => sql`${value} ${way} nulls last`
   const age = sql`i.created_at ${way}, i.id ${way}`
+  const walks = (walked: ListOrder['walked'], by: RawBuilder<unknown>): ListOrder => ({
+    by,
+    columns: sql.join(['id', ...ORDERED[order]].map((name) => sql.ref(`i.${name}`))),
+    descending,
+    walked,
+  })
   switch (order) {
     case 'created_at':
-      return age
+      return walks(order, age)
+    case 'relative_position':
+      return walks('id', sql`i.id ${way}`)
     case 'updated_at':
-      return sql`i.updated_at ${way}, i.id ${way}`
+      return walks('of all', sql`i.updated_at ${way}, i.id ${way}`)
     case 'due_date':
     case 'weight':
-      return sql`${last(sql.ref(`i.${order}`))}, i.id ${way}`
+      return walks('of each', sql`${last(sql.ref(`i.${order}`))}, i.id ${way}`)
     case 'title':
-      return sql`lower(i.title) ${way}, i.id ${way}`
+      return walks('of each', sql`lower(i.title) ${way}, i.id ${way}`)
     case 'popularity':
-      return sql`i.upvotes ${way}, i.id ${way}`
+      return walks('of each', sql`i.upvotes ${way}, i.id ${way}`)
     case 'milestone_due':
-      return sql`${last(milestoneDue)}, ${age}`
+      return walks(order, sql`${last(milestoneDue)}, ${age}`)
     case 'label_priority':
-      return sql`${last(labelPriority)}, ${age}`
+      return walks(order, sql`${last(labelPriority)}, ${age}`)
     case 'priority':
-      return sql`${last(milestoneDue)}, ${last(labelPriority)}, ${age}`
-    case 'relative_position':
-      return sql`i.id ${way}`
+      return walks(order, sql`${last(milestoneDue)}, ${last(labelPriority)}, ${age}`)
   }
 }

@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
+import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 /** What a list can be narrowed by. Who is named comes as ids or names, texts as patterns. */
-export interface FilterValues {
+export interface FilterValues extends LabelValues {
   readonly state: string
   readonly iids: readonly number[]
   readonly author: number
@@ -12,7 +13,6 @@ export interface FilterValues {
   readonly reviewer: number
   readonly reviewer_name: string
   readonly milestone: string
-  readonly labels: readonly string[]
   readonly reaction: string
   readonly source_branch: string
   readonly target_branch: string
@@ -34,12 +34,7 @@ export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<Fi
   readonly [Name in keyof Caller]: RawBuilder<Caller[Name]>
 }
 
-/** How a list goes through merge requests: by whatever leads to those that match, or with a look at each because many do. */
-export type Walk = 'led' | 'each'
 type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
-
-const there = (walk: Walk, from: RawBuilder<unknown>): RawBuilder<unknown> =>
-  walk === 'each' ? sql`coalesce((select true ${from} limit 1), false)` : sql`exists (select ${from})`
 
 const namedBy = (name: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select u.id from users u where lower(u.username) = lower(${name}))`
@@ -51,13 +46,6 @@ const has = (
   there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id and a.user_id = ${user}`)
 const hasAny = (table: 'merge_request_assignees' | 'merge_request_reviewers'): RawBuilder<unknown> =>
   there('each', sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
-const isLabelled = there('each', sql`from label_links k where k.noteable_id = i.id`)
-const bears = (title: RawBuilder<unknown>, walk: Walk): RawBuilder<unknown> =>
-  there(
-    walk,
-    sql`from label_links k where k.noteable_id = i.id
-         and k.label_id = any(array(select l.id from labels l where l.title = ${title}))`,
-  )
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
 const reacted = (which: RawBuilder<unknown>, p: FilterSlots, walk: Walk): RawBuilder<unknown> =>
@@ -94,11 +82,7 @@ const CONDITIONS = {
     inMilestone(
       sql`s.state = 'active' and s.start_date <= today() and (s.due_date is null or s.due_date >= today())`,
     ),
-  // The first is looked up by its index; the others only of what bears it.
-  labels: (p, walk) => sql`(${bears(sql`(${p.labels}::text[])[1]`, walk)} and not exists (
-    select from unnest((${p.labels}::text[])[2:]) as wanted (title) where not ${bears(sql`wanted.title`, 'each')}))`,
-  labels_any: () => isLabelled,
-  labels_none: () => sql`not ${isLabelled}`,
+  ...labelConditions('merge_request'),
   reaction: (p, walk) => reacted(sql`and e.name = ${p.reaction}`, p, walk),
   reaction_any: (p, walk) => reacted(sql``, p, walk),
   reaction_none: (p) => sql`not ${reacted(sql``, p, 'each')}`,
@@ -120,35 +104,16 @@ const CONDITIONS = {
 } satisfies Record<string, Condition>
 
 export type Filter = keyof typeof CONDITIONS
+/** A filter, or the same turned round. */
+export type Turnable = Filter | `not_${Filter}`
+
+const isFilter = (name: Turnable): name is Filter => name in CONDITIONS
 
 /** A condition; the values of one that is turned round stand in slots of their own. */
-export function conditionOf(
-  filter: Filter,
-  p: FilterSlots,
-  { walk, turned }: { walk: Walk; turned: boolean },
-): RawBuilder<unknown> {
-  if (!turned) return CONDITIONS[filter](p, walk)
+export function conditionOf(name: Turnable, p: FilterSlots, walk: Walk): RawBuilder<unknown> {
+  if (isFilter(name)) return CONDITIONS[name](p, walk)
   const slots = new Proxy(p, {
-    get: (_, name) => Reflect.get(p, name === 'user_id' || name === 'open_to' ? name : `not_${String(name)}`),
+    get: (_, slot) => Reflect.get(p, slot === 'user_id' || slot === 'open_to' ? slot : `not_${String(slot)}`),
   })
-  if (filter === 'labels')
-    // None of them, where the list itself asks for all.
-    return sql`not exists (select from unnest(${slots.labels}::text[]) as unwanted (title) where ${bears(sql`unwanted.title`, 'each')})`
-  return sql`(${CONDITIONS[filter](slots, walk)}) is not true`
+  return sql`(${CONDITIONS[name.slice('not_'.length) as Filter](slots, walk)}) is not true`
 }
-
-export const ORDERS = {
-  created_at: sql`i.created_at`,
-  updated_at: sql`i.updated_at`,
-  merged_at: sql`i.merged_at`,
-  title: sql`i.title`,
-  popularity: sql`i.upvotes`,
-  milestone_due: sql`(select s.due_date from milestones s where s.id = i.milestone_id)`,
-  label_priority: sql`(
-    select min(y.priority) from label_links k
-      join label_priorities y on y.label_id = k.label_id and y.project_id = i.project_id where k.noteable_id = i.id)`,
-  priority: sql`(
-    select min(y.priority) from label_links k
-      join label_priorities y on y.label_id = k.label_id and y.project_id = i.project_id where k.noteable_id = i.id)`,
-} as const
-export type Order = keyof typeof ORDERS

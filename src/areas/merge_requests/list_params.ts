@@ -2,8 +2,9 @@ import { Type as t, type Static } from 'typebox'
 import { containing } from '../../db/text.ts'
 import { badParams } from '../../http/problems.ts'
 import { listOf, oneOf, timestamp } from '../../http/schema.ts'
-import { ORDERS, type Filter, type FilterValues, type Order } from './filters.ts'
+import type { Filter, FilterValues } from './filters.ts'
 import type { Wanted } from './list_store.ts'
+import { ORDERS } from './orders.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))
 const titles = t.Optional(listOf(t.String()))
@@ -38,7 +39,7 @@ export const listParams = {
   updated_before: t.Optional(timestamp()),
   wip: t.Optional(oneOf(['yes', 'no'])),
   draft: t.Optional(t.Boolean()),
-  order_by: t.Optional(oneOf(Object.keys(ORDERS) as [Order, ...Order[]], { default: 'created_at' })),
+  order_by: t.Optional(oneOf(ORDERS, { default: 'created_at' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   with_labels_details: t.Optional(t.Boolean({ default: false })),
   with_merge_status_recheck: t.Optional(
@@ -69,7 +70,7 @@ class Chosen {
   }
 }
 
-type Special = 'assignee' | 'reviewer' | 'milestone' | 'labels' | 'reaction'
+type Special = 'assignee' | 'reviewer' | 'milestone' | 'reaction'
 /** `None` and `Any`, in any letter case, ask whether there is one at all. */
 function special(chosen: Chosen, of: Special, word: string | undefined): boolean {
   const which = word?.toLowerCase()
@@ -99,9 +100,6 @@ function choose(chosen: Chosen, given: Static<typeof Ways>): void {
   const when = milestone.toLowerCase()
   if (when === 'upcoming' || when === 'started') chosen.only(`milestone_${when}`)
   else if (milestone !== '' && !special(chosen, 'milestone', milestone)) chosen.add('milestone', milestone)
-  const labels = (given.labels ?? []).map((title) => title.trim())
-  if (labels.length > 0 && !special(chosen, 'labels', labels.length === 1 ? labels[0] : undefined))
-    chosen.add('labels', labels)
   if (emoji !== '' && !special(chosen, 'reaction', emoji)) chosen.add('reaction', emoji)
   chosen.add('source_branch', given.source_branch || undefined)
   chosen.add('target_branch', given.target_branch || undefined)
@@ -146,6 +144,8 @@ export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
     not: not.filters,
     values: chosen.values,
     notValues: not.values,
+    labels: given.labels ?? [],
+    notLabels: given.not?.labels ?? [],
     order: given.order_by ?? 'created_at',
     descending: given.sort !== 'asc',
   }

@@ -1,23 +1,33 @@
 import { sql, type RawBuilder } from 'kysely'
+import {
+  chooseLabels,
+  knownLabels,
+  refuseLabels,
+  type ChosenLabels,
+  type KnownLabels,
+  type LabelPlace,
+} from '../../core/label_choice.ts'
+import { titlesOf } from '../../core/labelling.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
-import { heldBy, homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { listPage, matching, walked, type RecordList } from '../../core/record_list.ts'
+import { openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { foundFirst } from '../../db/found.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
-import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import {
-  ORDERS,
-  conditionOf,
-  type Filter,
-  type FilterSlots,
-  type FilterValues,
-  type Order,
-  type Walk,
-} from './filters.ts'
+  listed,
+  paged,
+  statement,
+  statements,
+  type Listed,
+  type Paged,
+  type Slots as StatementSlots,
+} from '../../db/statement.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
+import { conditionOf, type Filter, type FilterSlots, type FilterValues, type Turnable } from './filters.ts'
+import { orderOf, type Order } from './orders.ts'
 
 type Place =
-  | { readonly in: 'project'; readonly id: number }
+  | { readonly in: 'project'; readonly id: number; readonly traversal_ids: readonly number[] }
   | { readonly in: 'group'; readonly id: number; readonly archived: boolean }
   | { readonly in: 'everywhere' }
 
@@ -27,6 +37,9 @@ export interface Wanted {
   readonly not: readonly Filter[]
   readonly values: Partial<FilterValues>
   readonly notValues: Partial<FilterValues>
+  /** Titles, or `None` or `Any`. */
+  readonly labels: readonly string[]
+  readonly notLabels: readonly string[]
   readonly order: Order
   readonly descending: boolean
 }
@@ -41,7 +54,7 @@ interface Shape {
   readonly descending: boolean
 }
 interface Values {
-  readonly parent_id: number
+  readonly place: number
   readonly user_id: number | null
   readonly open_to: readonly Visibility[]
   readonly limit: number
@@ -49,63 +62,65 @@ interface Values {
 }
 type Slots = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> } & FilterSlots
 
-function sourceOf(p: Slots, shape: Shape): RawBuilder<unknown> {
-  if (shape.in === 'project') return sql`i.project_id = ${p.parent_id}`
-  const sees = shape.everything ? sql`true` : seesMergeRequestsOf(p.open_to)
-  if (shape.in === 'everywhere')
-    return shape.everything
-      ? sql`true`
-      : sql`exists (select from projects p, ${homeOf} n where p.id = i.project_id and ${sees})`
-  return sql`i.project_id in (
-    select p.id from projects p, ${homeOf} n
-     where p.namespace_id = any(array(select d.id from namespaces d where d.traversal_ids @> array[${p.parent_id}::bigint]))
-       ${shape.archived ? sql`` : sql`and not p.archived`} and ${sees})`
-}
-
-const INDEXED: readonly Order[] = ['created_at', 'updated_at', 'title', 'popularity']
-/** What is found by one index, whatever it is compared with. */
+/** What is found by one index, whatever it is compared with, in an order that indexes have. */
 const STEADY: readonly Filter[] = ['state', 'iids', 'source_branch']
-const isSteady = (shape: Shape): boolean =>
-  shape.not.length === 0 && shape.filters.every((name) => STEADY.includes(name))
+const IN_TURN: readonly Order[] = ['milestone_due', 'label_priority', 'priority']
+const isSteady = ({ not, filters, order }: Shape): boolean =>
+  not.length === 0 && filters.every((name) => STEADY.includes(name)) && !IN_TURN.includes(order)
 
-// What stands in an index in its order is walked along it; nulls come last only where there can be some.
-const orderBy = ({ order, descending }: Shape): RawBuilder<unknown> => {
-  const way = descending ? sql`desc` : sql`asc`
-  return sql`${ORDERS[order]} ${way}${INDEXED.includes(order) ? sql`` : sql` nulls last`}, i.id ${way}`
+const SEARCHES: readonly Filter[] = ['title', 'description', 'title_or_description']
+function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
+  const shown = shape.everything ? sql`true` : seesMergeRequestsOf(p.open_to)
+  return {
+    kind: 'merge_request',
+    in: shape.in,
+    p,
+    conditions: [...shape.filters, ...shape.not.map((name) => `not_${name}` as const)],
+    holds: (names, walk) =>
+      sql.join([sql`true`, ...names.map((name) => conditionOf(name, p, walk))], sql` and `),
+    sees: () => sql`true`,
+    projects: { shown: sql`${shown} ${shape.archived ? sql`` : sql`and not p.archived`}`, role: sql`0` },
+    linked: ['state', 'created_after', 'created_before'],
+    leads: {},
+    scattered: shape.filters.some((name) => SEARCHES.includes(name)) ? 'by words' : undefined,
+  }
 }
 
 const list = statements<Shape, Values, Paged<MergeRequestShown>>(
   (given, shape) => {
     const p = given as unknown as Slots
-    const where = (walk: Walk): RawBuilder<unknown> =>
-      sql.join(
-        [
-          sourceOf(p, shape),
-          ...shape.filters.map((filter) => conditionOf(filter, p, { walk, turned: false })),
-          ...shape.not.map((filter) => conditionOf(filter, p, { walk, turned: true })),
-        ],
-        sql` and `,
-      )
-    const mine = sql`mine as materialized (select * from ${heldBy(p.user_id)} g)`
-    const all = sql`select i.id from merge_requests i where ${where('led')}`
-    const order = orderBy(shape)
-    if (isSteady(shape)) {
-      const page = sql`${all} order by ${order} limit ${p.limit} offset ${p.offset}`
-      return paged(shownMergeRequests(page), all, mine)
-    }
-    return foundFirst({
-      all,
-      few: sql`select i.* from found f, lateral (select * from merge_requests where id = f.id offset 0) i`,
-      walked: sql`select i.* from merge_requests i where ${where('each')}
-                   order by ${order} limit ${p.limit}::bigint + ${p.offset}::bigint`,
-      order,
-      page: p,
-      shown: shownMergeRequests,
-      before: mine,
-    })
+    const all = mergeRequestsOf(p, shape)
+    const order = orderOf(shape.order, shape.descending)
+    if (!isSteady(shape)) return listPage(all, order, shownMergeRequests)
+    const page = sql`select i.id from (${walked(all, order)}) i
+      order by ${order.by} limit ${p.limit} offset ${p.offset}`
+    return paged(shownMergeRequests(page), sql`select from (${matching(all).all}) m`)
   },
   (shape) => !isSteady(shape),
 )
+
+const known = statement(
+  (p: StatementSlots<LabelPlace & { labels: readonly string[] }>) => sql<{ labels: KnownLabels[] }>`
+    select ${knownLabels('merge_request', p)} as labels`,
+)
+/** What merge requests must bear and must not; undefined where none can. */
+async function labelsOf(
+  db: Db,
+  place: Place,
+  { labels, notLabels }: Wanted,
+): Promise<readonly ChosenLabels[] | undefined> {
+  if (labels.length + notLabels.length === 0) return []
+  const one = place.in === 'project'
+  const where = {
+    project_id: one ? place.id : null,
+    line: one ? place.traversal_ids : null,
+    group_id: place.in === 'group' ? place.id : null,
+  }
+  const titles = titlesOf([...labels, ...notLabels])
+  const found = (await db.rows(known, { ...where, labels: titles }))[0]?.labels ?? []
+  const chosen = chooseLabels(labels, found, one)
+  return chosen && [chosen, refuseLabels(notLabels, found, one)]
+}
 
 /** One page of the merge requests there, as far as the viewer sees them; of a project all, as its gates have it. */
 export async function listIn(
@@ -114,19 +129,24 @@ export async function listIn(
   { place, wanted }: { readonly place: Place; readonly wanted: Wanted },
   page: { readonly size: number; readonly offset: number },
 ): Promise<Listed<MergeRequestShown>> {
-  const { values, notValues, ...shape } = wanted
-  const turned = Object.fromEntries(Object.entries(notValues).map(([name, value]) => [`not_${name}`, value]))
+  const labels = await labelsOf(db, place, wanted)
+  if (labels === undefined) return { items: [], total: 0 }
+  const turned = Object.entries(wanted.notValues).map(([name, value]) => [`not_${name}`, value])
   const rows = await db.rows(
     list({
-      ...shape,
+      filters: [...wanted.filters, ...labels.flatMap(({ conditions }) => conditions)],
+      not: wanted.not,
+      order: wanted.order,
+      descending: wanted.descending,
       in: place.in,
       archived: place.in !== 'group' || place.archived,
       everything: viewer?.admin === true,
     }),
     {
-      ...values,
-      ...turned,
-      parent_id: 'id' in place ? place.id : 0,
+      ...wanted.values,
+      ...Object.fromEntries(turned),
+      ...Object.assign({}, ...labels.map(({ values }) => values)),
+      place: 'id' in place ? place.id : 0,
       user_id: viewer?.id ?? null,
       open_to: openTo(viewer),
       limit: page.size,

@@ -31,7 +31,7 @@ export const listProjectMergeRequests = operation({
   handle: async (ctx) => {
     const { db, actor, project, params, page } = ctx
     const wanted = wantedOf(params, 'all')
-    const found = await listIn(db, actor, { place: { in: 'project', id: project.id }, wanted }, page)
+    const found = await listIn(db, actor, { place: { in: 'project', ...project }, wanted }, page)
     const details = params.with_labels_details ?? false
     return { ...found, items: found.items.map((row) => presentMergeRequest(row, { ...ctx, details })) }
   },

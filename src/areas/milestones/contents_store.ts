@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { labelPriority } from '../../core/in_turn.ts'
 import { isSwitchedOn } from '../../core/feature_sight.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesIssue } from '../../core/noteables.ts'
@@ -35,12 +36,6 @@ export const places = (
       from projects p, ${homeOf} n
      where p.id = any(array(${ids})) and ${opens(p, feature, everything)})`
 
-/** The lowest number that a label of the record has in its project. */
-const priority = sql`(
-  select min(lp.priority) from label_links k
-    join label_priorities lp on lp.label_id = k.label_id and lp.project_id = i.project_id
-   where k.noteable_id = i.id)`
-
 function contents<Row>(
   p: Slots<Values>,
   feature: Feature,
@@ -53,7 +48,7 @@ function contents<Row>(
   const sees = feature === 'issues' ? seesIssue(p.user_id, sql`v.role`) : sql`true`
   const from = sql`from ${table} i join places v on v.id = i.project_id
                   where i.milestone_id = ${p.milestone} and ${sees}`
-  const chosen = sql`${caller} select i.id ${from} order by ${priority}, i.id desc
+  const chosen = sql`${caller} select i.id ${from} order by ${labelPriority}, i.id desc
                       limit ${p.limit} offset ${p.offset}`
   return paged(shown(chosen), sql`${caller} select ${from}`)
 }

@@ -1,0 +1,174 @@
+import { sql, type RawBuilder } from 'kysely'
+import { foundFirst } from '../db/found.ts'
+import type { Paged } from '../db/statement.ts'
+import { inTurn, type TurnOrder } from './in_turn.ts'
+import {
+  alongLabel,
+  alongTitle,
+  type Kind,
+  type LabelCondition,
+  type LabelSlots,
+  type Walk,
+} from './label_walk.ts'
+import { homeOf } from './roles.ts'
+import { mine, type CallerSlots } from './sight.ts'
+
+// How lists of issues and of merge requests find what matches: along an index of each project, along the links to a label,
+// or along one index of all projects; an area says what its conditions are, who sees what, and which orders there are.
+
+type Sql = RawBuilder<unknown>
+
+/** A list of the records `i`, as parts of its statement. */
+export interface RecordList<Name extends string> {
+  readonly kind: Kind
+  readonly in: 'project' | 'group' | 'everywhere'
+  readonly p: LabelSlots & CallerSlots & { readonly place: Sql; readonly limit: Sql; readonly offset: Sql }
+  readonly conditions: readonly (Name | LabelCondition)[]
+  /** Conditions of these names on `i`. */
+  readonly holds: (names: readonly (Name | LabelCondition)[], walk: Walk) => Sql
+  /** Whether the viewer, with a role in its project, sees `i`. */
+  readonly sees: (role: Sql) => Sql
+  /** Whether the list shows the project `p` at `n`, and the viewer's role there; not asked where the project is given. */
+  readonly projects: { readonly shown: Sql; readonly role: Sql }
+  /** Conditions that links to labels tell the answer to. */
+  readonly linked: readonly Name[]
+  /** Conditions by whose own links a list in the order of time is walked, in a project or below a group. */
+  readonly leads: Partial<Record<Name, (project: Sql) => Sql>>
+  /** Words lead to what has them, and reactions to what was reacted to; neither stands beside a walk in the order of time. */
+  readonly scattered: 'by words' | 'by reactions' | undefined
+}
+/** An order: what sorts `i`, what that reads of it, and how it is walked where no index has it. */
+export interface ListOrder {
+  readonly by: Sql
+  readonly columns: Sql
+  readonly descending: boolean
+  /** By time or id, which links know too; by an index of all projects, or of each; or in turn. */
+  readonly walked: 'created_at' | 'id' | 'of all' | 'of each' | TurnOrder
+}
+
+const TITLED = ['titled', 'labels']
+const KNOWN_LABELS = ['not_labels', 'unwanted_label', 'unwanted_labels']
+
+/** The projects of a list that has several; where a label leads, those that have it. */
+function places<Name extends string>({ in: where, p, projects, conditions }: RecordList<Name>): Sql {
+  const labelled = sql`
+    (p.id = any(array(select l.project_id from labels l where l.title = ${p.titled}))
+     or n.traversal_ids && array(select l.group_id from labels l where l.title = ${p.titled} and l.group_id is not null))`
+  const which = {
+    project: sql`p.id = ${p.place}`,
+    group: sql`
+      p.namespace_id = any(array(select d.id from namespaces d where d.traversal_ids @> array[${p.place}::bigint]))`,
+    everywhere: conditions.includes('titled') ? labelled : sql`true`,
+  }[where]
+  const one = where === 'project'
+  return sql`
+    select p.id, ${one ? sql`0` : projects.role} as role, n.traversal_ids as line
+      from projects p, ${homeOf} n where ${which} and ${one ? sql`true` : projects.shown}`
+}
+const ofPlaces = <Name extends string>(list: RecordList<Name>, from: Sql, before = sql``): Sql => sql`
+  with ${mine(list.p)}, places as materialized (${places(list)}) ${before} select i.* from ${from}`
+
+/** What there is in a project, as the viewer with a role there sees it. */
+type Inside = (place: Sql, role: Sql) => Sql
+/** Each project is walked by itself, and only as far as the page reaches. */
+const inEach = <Name extends string>(list: RecordList<Name>, inside: Inside): Sql =>
+  list.in === 'project'
+    ? inside(list.p.place, sql`0`)
+    : ofPlaces(list, sql`places v, lateral (${inside(sql`v.id`, sql`v.role`)}) i`)
+
+/** From links alone, where they say all that is asked and the order is that of time. */
+function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql): Sql | undefined {
+  const { kind, p, conditions, holds, sees } = list
+  const linked: readonly string[] = [...list.linked, ...KNOWN_LABELS]
+  const rest = conditions.filter((name) => linked.includes(name))
+  const by = conditions.filter((name) => !linked.includes(name))
+  if (by.includes('titled') && by.every((name) => TITLED.includes(name))) {
+    const others = by.filter((name) => name === 'labels')
+    const { before, from } = alongTitle(
+      kind,
+      p,
+      sql`${holds([...rest, ...others], 'linked')} and ${sees(sql`v.role`)} ${cut}`,
+    )
+    return ofPlaces(list, from, sql`, ${before}`)
+  }
+  const [lead, ...more] = by
+  if (lead === undefined || more.length > 0) return undefined
+  if (list.in === 'project' && (lead === 'label' || lead === 'several_labels'))
+    return sql`select i.* from (${alongLabel(kind, p, p.place)}) i
+      where ${holds(rest, 'linked')} and ${sees(sql`0`)} ${cut}`
+  const links = list.leads[lead as Name]
+  if (links === undefined || list.in === 'everywhere') return undefined
+  return inEach(
+    list,
+    (place, role) => sql`
+      select i.* from (${links(place)}) i where ${holds(rest, 'each')} and ${sees(role)} ${cut}`,
+  )
+}
+
+/** What matches in a project, as a query that `cut` ends; what it selects is all of `i`. */
+const ofProject =
+  <Name extends string>({ kind, conditions, holds, sees }: RecordList<Name>, cut: Sql, walk: Walk): Inside =>
+  (place, role) => sql`
+    select i.* from ${sql.table(`${kind}s`)} i
+     where i.project_id = ${place} and ${sees(role)} and ${holds(conditions, walk)} ${cut}`
+/** The same of all projects at once. */
+function ofAll<Name extends string>(list: RecordList<Name>, cut: Sql, walk: Walk): Sql {
+  const { kind, p, conditions, holds, sees, projects } = list
+  return sql`
+    with ${mine(p)} select i.* from ${sql.table(`${kind}s`)} i join projects p on p.id = i.project_id, ${homeOf} n
+     where ${holds(conditions, walk)} and ${projects.shown} and ${sees(projects.role)} ${cut}`
+}
+
+/** All that match, in no order: whole records, or where links tell them only what those know. */
+export function matching<Name extends string>(
+  list: RecordList<Name>,
+): { readonly all: Sql; readonly linked: boolean } {
+  // Of several projects each is looked through by its own index.
+  const cut = list.in === 'project' ? sql`` : sql`offset 0`
+  const links = byLinks(list, cut)
+  if (links !== undefined) return { all: links, linked: true }
+  const all =
+    list.in === 'everywhere'
+      ? ofAll(list, sql``, 'led')
+      : inEach(list, ofProject(list, cut, list.in === 'group' || list.scattered ? 'led' : 'in time'))
+  return { all, linked: false }
+}
+
+/** The first that match, as far as a page reaches; where many do. */
+export function walked<Name extends string>(list: RecordList<Name>, order: ListOrder): Sql {
+  const { kind, p, scattered } = list
+  const reach = sql`(${p.limit}::bigint + ${p.offset}::bigint)`
+  const cut = sql`order by ${order.by} limit ${reach}`
+  const inTime = order.walked === 'created_at'
+  const linked = inTime ? byLinks(list, cut) : undefined
+  if (linked !== undefined) return linked
+  const beside = list.in === 'project' && inTime && scattered === undefined
+  const walk = scattered === 'by words' ? 'led' : beside ? 'in time' : 'each'
+  const { walked: way, descending, columns } = order
+  const indexed = way === 'created_at' || way === 'id' || way === 'of all'
+  if (list.in === 'everywhere' && indexed) return ofAll(list, cut, walk)
+  return inEach(list, (place, role) => {
+    if (indexed || way === 'of each') return ofProject(list, cut, walk)(place, role)
+    const those = (held: Sql): Sql => ofProject(list, sql`and ${held}`, walk)(place, role)
+    return inTurn({ kind, order: way, descending, place, reach, columns, those })
+  })
+}
+
+/** One page and its total: what is found is put in order where it is little, else walked. */
+export function listPage<Name extends string, Row>(
+  list: RecordList<Name>,
+  order: ListOrder,
+  shown: (chosen: Sql) => RawBuilder<Row>,
+): RawBuilder<Paged<Row>> {
+  const { all, linked } = matching(list)
+  const whole = linked && order.walked !== 'created_at' && order.walked !== 'id'
+  const records = sql`found f, lateral (select * from ${sql.table(`${list.kind}s`)} where id = f.id offset 0) i`
+  return foundFirst({
+    all: sql`select ${whole ? sql`i.id` : order.columns} from (${all}) i`,
+    few: sql`select ${order.columns} from ${whole ? records : sql`found i`}`,
+    walked: sql`select ${order.columns} from (${walked(list, order)}) i`,
+    order: order.by,
+    page: list.p,
+    shown,
+  })
+}
