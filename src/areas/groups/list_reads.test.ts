@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watch } from '../../../bench/plans.ts'
+import { watch } from '../../../test/support/plans.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Namespace } from '../../db/schema.ts'

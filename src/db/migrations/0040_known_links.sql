@@ -42,12 +42,12 @@ begin
   select 'issue', project_id, created_at, state, confidential, milestone_id
     into new.noteable_kind, new.noteable_project_id, new.noteable_created_at, new.noteable_state,
          new.noteable_confidential, new.noteable_milestone_id
-    from issues where id = new.noteable_id for share;
+    from issues where id = new.noteable_id for no key update;
   if not found then
     select 'merge_request', project_id, created_at, state, false, milestone_id
       into new.noteable_kind, new.noteable_project_id, new.noteable_created_at, new.noteable_state,
            new.noteable_confidential, new.noteable_milestone_id
-      from merge_requests where id = new.noteable_id for share;
+      from merge_requests where id = new.noteable_id for no key update;
   end if;
   return new;
 end $$;
@@ -76,7 +76,10 @@ create trigger tell_links after update of state, milestone_id on merge_requests 
   execute function tell_label_links();
 
 -- In the language that plans anew each time: a plan made while the tables were empty would compare all with all.
+-- Who changes the labels of a record has it for himself until the end, so that of two at once the second knows of both.
 create function tell_label_ids(noteables bigint[]) returns void language sql as $$
+  select from issues where id = any(noteables) order by id for no key update;
+  select from merge_requests where id = any(noteables) order by id for no key update;
   update label_links k set label_ids = b.ids
     from (select noteable_id, case when count(*) <= 64 then array_agg(label_id order by label_id) end as ids
             from label_links where noteable_id = any(noteables) and noteable_kind is not null group by noteable_id) b
