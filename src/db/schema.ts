@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
+import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
 import type {
@@ -30,9 +31,9 @@ export interface Database {
   personal_access_tokens: PersonalAccessTokenTable
   settings: SettingTable
   features: FeatureTable
-  labels: LabelTable
-  label_links: LabelLinkTable
-  label_subscriptions: LabelSubscriptionTable
+  labels: label.LabelTable
+  label_links: label.LabelLinkTable
+  label_subscriptions: label.LabelSubscriptionTable
   noteables: planning.NoteableTable
   issues: planning.IssueTable
   issue_assignees: planning.IssueAssigneeTable
@@ -193,35 +194,6 @@ interface FeatureTable {
   updated_at: Time
 }
 
-interface LabelTable extends Times {
-  id: Id
-  group_id: number | null
-  project_id: number | null
-  title: string
-  color: string
-  description: string | null
-  lock_on_merge: Generated<boolean>
-}
-
-interface LabelLinkTable {
-  label_id: number
-  noteable_id: number
-  // What the database keeps of an issue or a merge request beside its links; null on other records.
-  noteable_kind: Generated<'issue' | 'merge_request' | null>
-  noteable_project_id: Generated<number | null>
-  noteable_created_at: Generated<Date | null>
-  noteable_state: Generated<string | null>
-  noteable_confidential: Generated<boolean | null>
-  noteable_milestone_id: Generated<number | null>
-  /** All labels that the record bears; null where they are more than 64. */
-  label_ids: Generated<number[] | null>
-}
-
-interface LabelSubscriptionTable {
-  label_id: number
-  user_id: number
-}
-
 interface ProjectStarTable {
   user_id: number
   project_id: number
@@ -246,6 +218,6 @@ export type Invitation = Selectable<people.InvitationTable>
 export type Namespace = Selectable<NamespaceTable>
 export type Project = Selectable<ProjectTable>
 export type ProjectImport = Selectable<ProjectImportTable>
-export type Label = Selectable<LabelTable>
+export type Label = Selectable<label.LabelTable>
 export type PersonalAccessToken = Selectable<PersonalAccessTokenTable>
 export type ProjectAlias = Selectable<ProjectAliasTable>

@@ -65,23 +65,23 @@ const at = sharedWorld(async ({ make }) => {
       values (5002, 5003, 30), (1000, 5003, 20), (1101, 5003, 20)`)
   callers.push({ name: 'a member of the vast group', as: top, admin: false })
   callers.push({ name: 'one with a denial in it', as: denied, admin: false })
+  for (const [index, { as }] of callers.entries())
+    await make.sql(`create unlogged table ruled_${index} as ${ruled(as?.id ?? null)}`)
 })
 
-/** What each caller holds on the group `n`, and whether it belongs there. */
-const RULE = `
-  with mine as materialized (select * from grants where user_id = $1),
+/** Each group with what the caller holds on it, and whether it belongs there. */
+const ruled = (caller: number | null): string => `
+  with mine as materialized (select * from grants where user_id = ${caller}),
   inside as materialized (
     select gn.traversal_ids from mine g left join projects gp on gp.id = g.project_id
       join namespaces gn on gn.id = coalesce(g.namespace_id, gp.namespace_id)
      where g.access_level >= 10 and not exists (
-       select from mine z where z.access_level = 0 and (z.namespace_id = any(gn.traversal_ids) or z.project_id = g.project_id))),
-  ruled as (
-    select n.*, coalesce(held.role, 0) as role,
-           coalesce(held.role >= 5, exists (select from inside i where n.id = any(i.traversal_ids))) as belongs
-      from namespaces n, lateral (
-        select case when min(g.access_level) = 0 then 0 else max(g.access_level) end as role from mine g
-         where g.namespace_id = any(n.traversal_ids) and (g.access_level <> 5 or g.namespace_id = n.id)) held)
-  select n.id from ruled n where $2::boolean is not null and $3::text[] is not null and`
+       select from mine z where z.access_level = 0 and (z.namespace_id = any(gn.traversal_ids) or z.project_id = g.project_id)))
+  select n.*, coalesce(held.role, 0) as role,
+         coalesce(held.role >= 5, exists (select from inside i where n.id = any(i.traversal_ids))) as belongs
+    from namespaces n, lateral (
+      select case when min(g.access_level) = 0 then 0 else max(g.access_level) end as role from mine g
+       where g.namespace_id = any(n.traversal_ids) and (g.access_level <> 5 or g.namespace_id = n.id)) held`
 
 const SCOPES = {
   /** Of administrators, all; of others, those they belong to; of nobody, what is open. */
@@ -177,10 +177,11 @@ async function check(list: string, as: Someone | undefined, expected: readonly n
 
 for (const [list, where, order] of [...CASES, ...HELD])
   test(`each group that is to be seen is listed once, in order, and no other: ${list}`, async (t) => {
-    for (const { name, as, admin } of callers) {
+    for (const [index, { name, as, admin }] of callers.entries()) {
       if (as === undefined && HELD.some(([held]) => held === list)) continue
       const open = openTo(as ? { id: as.id, admin, external: name === 'user 6' } : null)
-      const text = `${RULE} ${where} order by ${order}`
+      const text = `select n.id from ruled_${index} n, (select $1::bigint, $2::boolean, $3::text[]) given
+         where ${where} order by ${order}`
       const rows = await rowsOf<{ id: number }>(at(), text, [as?.id ?? null, admin, open])
       await t.test(name, () =>
         check(
