@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
 import type { Namespace } from '../db/schema.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { tooLong } from './lengths.ts'
 import { removeProjectsBelow } from './project_removal.ts'
 import { VISIBILITIES } from './visibilities.ts'
 
@@ -95,6 +96,14 @@ export async function removeTree(tx: Db, id: number): Promise<void> {
 }
 
 const ADDRESSES = ['routes_pkey', 'namespaces_full_path_key', 'projects_full_path_key']
+
+/** Characters of the whole address of a group: an index holds it twice. */
+const LONGEST_ADDRESS = 500
+/** What `error` says of an address that a group was to have; undefined when it says nothing of it. */
+export function addressFaults(error: unknown): Record<string, string[]> | undefined {
+  if (isTaken(error)) return { path: ['has already been taken'] }
+  return violates(error, 'namespaces_full_path_fits') ? { full_path: [tooLong(LONGEST_ADDRESS)] } : undefined
+}
 
 /** True when `error` says that another namespace or project has the address. */
 export const isTaken = (error: unknown): boolean => ADDRESSES.some((name) => violates(error, name))

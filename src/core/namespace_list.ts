@@ -16,6 +16,7 @@ import {
   sources,
 } from './namespace_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
+import { VISIBILITIES } from './visibilities.ts'
 import { and, page, union } from './walks.ts'
 import { isFrequent } from './word_search.ts'
 
@@ -101,11 +102,7 @@ export async function planned(
   const small = await isSmall(db, shape, filters)
   const reach = known(filters.limit + filters.offset)
   const whole = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
-  const open = whole
-    ? (['private', 'internal', 'public'] as const)
-    : shape.scope === 'visible'
-      ? openTo(viewer)
-      : []
+  const open = whole ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
   const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
   const denied = held.held_namespaces.filter((id, at) => id !== 0 && held.held_levels[at] === ROLES.no_access)
   return [

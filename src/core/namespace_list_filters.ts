@@ -3,6 +3,7 @@ import type { Visibility } from '../db/schema.ts'
 import { isBelow } from './areas.ts'
 import { lasts } from './expiry.ts'
 import type { NamespaceListShape, NamespaceListValues } from './namespace_list_shape.ts'
+import { VISIBILITIES } from './visibilities.ts'
 import { and } from './walks.ts'
 
 // What can be asked of a namespace `n` in a list, as conditions.
@@ -54,7 +55,6 @@ export const isIn = (p: Placed, shape: Pick<Shape, 'of' | 'people'>): Raw[] =>
     ? [...kindOf(shape), sql`n.traversal_ids @> array[${p.of_id}::bigint]`, sql`n.id <> ${p.of_id}`]
     : placeOf(p, shape)
 
-const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 export const shown = ({ visibility }: Shape): Visibility[] =>
   VISIBILITIES.filter((each) => visibility === null || each === visibility)
 export const openOf = (shape: Shape): Visibility[] => shown(shape).filter((each) => shape.open.includes(each))

@@ -5,7 +5,6 @@ import { known, statements } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
 import {
-  VISIBILITIES,
   among,
   frequency,
   isAlike,
@@ -19,6 +18,7 @@ import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './
 import { counted, cutOf, found, isFound, isSet, projects, sources } from './project_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
 import { mine } from './sight.ts'
+import { VISIBILITIES } from './visibilities.ts'
 import { page, union } from './walks.ts'
 
 type Raw = RawBuilder<unknown>

@@ -4,6 +4,7 @@ import type { Visibility } from '../db/schema.ts'
 import { heldOnProject, isBelow } from './areas.ts'
 import type { ProjectListShape, ProjectListValues, ProjectSet } from './project_list_shape.ts'
 import { ROLES } from './roles.ts'
+import { VISIBILITIES } from './visibilities.ts'
 import { and, called } from './walks.ts'
 import { isFrequent } from './word_search.ts'
 
@@ -47,7 +48,6 @@ export function setOf(p: Placed, of: ProjectSet): Raw {
   }
 }
 
-export const VISIBILITIES: readonly Visibility[] = ['private', 'internal', 'public']
 export const shown = ({ visibility }: Shape): Visibility[] =>
   VISIBILITIES.filter((each) => visibility === null || each === visibility)
 export const among = (visibilities: readonly Visibility[]): Raw =>

@@ -1,5 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { levelOf } from '../core/project_settings.ts'
+import { VISIBILITIES } from '../core/visibilities.ts'
 import type { Instance } from '../instance.ts'
 import { date, nullable, oneOf, timestamp } from '../http/schema.ts'
 import { identityFields, presentIdentity, shareFields, type ProjectInGroup } from './project.ts'
@@ -12,7 +13,7 @@ import { UserBasic, presentUser, type Author } from './user.ts'
 const brief = {
   ...identityFields,
   readme_url: nullable(t.String()),
-  visibility: oneOf(['private', 'internal', 'public']),
+  visibility: oneOf(VISIBILITIES),
 }
 type Brief = Static<typeof Brief>
 const Brief = t.Object(brief)

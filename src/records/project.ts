@@ -2,6 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import type { Project } from '../db/schema.ts'
 import { nullable, oneOf, timestamp, date } from '../http/schema.ts'
 import { levelOf } from '../core/project_settings.ts'
+import { VISIBILITIES } from '../core/visibilities.ts'
 import type { Instance } from '../instance.ts'
 
 /** What tells a project apart: all there is of it with `simple=true`. */
@@ -48,7 +49,7 @@ export const shareFields = {
 export const GroupProject = t.Object({
   ...identityFields,
   archived: t.Optional(t.Boolean()),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   issues_enabled: t.Optional(t.Boolean()),
   merge_requests_enabled: t.Optional(t.Boolean()),
   wiki_enabled: t.Optional(t.Boolean()),

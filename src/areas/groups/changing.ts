@@ -1,6 +1,6 @@
 import { includes } from '../../access/tiers.ts'
 import { settingsOf } from '../../core/group_settings.ts'
-import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
+import { addressFaults, holdTree, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace } from '../../core/groups.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Context } from '../../http/gate.ts'
@@ -60,6 +60,7 @@ async function moveInPlace({ db }: Context, { id }: Namespace, to: Changes): Pro
   const { name = now.name, path = now.path } = to
   if (name === now.name && path === now.path) return
   await placeGroup(db, { id, parent_id: now.parent_id, name, path }).catch((error: unknown) => {
-    throw isTaken(error) ? invalid({ path: ['has already been taken'] }) : error
+    const faults = addressFaults(error)
+    throw faults ? invalid(faults) : error
   })
 }

@@ -8,6 +8,7 @@ import {
   type NamespaceListShape,
 } from '../../core/namespace_list_shape.ts'
 import { ROLES } from '../../core/roles.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import type { Listed } from '../../db/statement.ts'
 import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
@@ -26,7 +27,7 @@ const order = {
   order_by: t.Optional(oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'asc' })),
 }
-const visibility = { visibility: t.Optional(oneOf(['private', 'internal', 'public'])) }
+const visibility = { visibility: t.Optional(oneOf(VISIBILITIES)) }
 const attributes = {
   with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
 }

@@ -4,7 +4,7 @@ import { anyone, group, groupOwner, signedIn, unmodified } from '../../access/ga
 import { includes } from '../../access/tiers.ts'
 import { findGroup } from '../../core/group_sight.ts'
 import { settingsOf } from '../../core/group_settings.ts'
-import { isTaken, removeTree } from '../../core/group_tree.ts'
+import { addressFaults, removeTree } from '../../core/group_tree.ts'
 import { create, holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { ROLES } from '../../core/roles.ts'
@@ -102,7 +102,8 @@ export const createGroup = operation({
       settings: firstSettings(ctx, params),
       runners_token: vault.seal(makeToken('GR1348941')),
     }).catch((error: unknown) => {
-      throw isTaken(error) ? refused(notSaved(TAKEN)) : error
+      const faults = addressFaults(error)
+      throw faults ? refused(notSaved(faults)) : error
     })
     const owner = { user_id: actor.id, namespace_id: row.id, access_level: ROLES.owner, expires_at: null }
     await setInGroup(db, owner)

@@ -8,6 +8,7 @@ import {
   type ProjectListShape,
   type ProjectSet,
 } from '../../core/project_list_shape.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import type { Listed } from '../../db/statement.ts'
 import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
@@ -20,7 +21,7 @@ import { projectFilters } from './whole.ts'
 const flag = t.Optional(t.Boolean({ default: false }))
 const looks = {
   archived: t.Optional(t.Boolean()),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   search: t.Optional(
     t.String({
       description:

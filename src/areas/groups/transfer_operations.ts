@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { administrator, group, groupOwner, signedIn } from '../../access/gates.ts'
 import { leaveGroupsWithEpics } from '../../core/epic_transfer.ts'
 import { findGroup } from '../../core/group_sight.ts'
-import { holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
+import { addressFaults, holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
 import { pathFault } from '../../core/paths.ts'
@@ -51,7 +51,8 @@ export const transferGroup = operation({
     const allowed = target ? mayCreateSubgroup(actor, target) : await mayCreateGroup(db, actor)
     checkTransfer(now, { target, below, allowed })
     const row = await placeGroup(db, { ...now, parent_id: target?.id ?? null }).catch((error: unknown) => {
-      throw isTaken(error) ? pathTaken() : error
+      const [long] = addressFaults(error)?.['full_path'] ?? []
+      throw isTaken(error) ? pathTaken() : long ? failed(`Validation failed: Full path ${long}`) : error
     })
     const left = now.traversal_ids.filter((id) => !row.traversal_ids.includes(id))
     await leaveGroupsBelow(db, group.id, left)

@@ -14,6 +14,7 @@ import {
   type ProjectListFilters,
   type ProjectListShape,
 } from '../../core/project_list_shape.ts'
+import { VISIBILITIES } from '../../core/visibilities.ts'
 import { presentRecord, type Project } from '../../records/full_project.ts'
 import { listProjects } from './list_store.ts'
 
@@ -22,7 +23,7 @@ const flag = t.Optional(t.Boolean({ default: false }))
 /** What every list of projects can be asked. */
 export const listParams = {
   archived: t.Optional(t.Boolean()),
-  visibility: t.Optional(oneOf(['private', 'internal', 'public'])),
+  visibility: t.Optional(oneOf(VISIBILITIES)),
   order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
   sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   search: t.Optional(
