@@ -13,10 +13,18 @@ export interface Metrics {
   readonly onAnswer: (operation: string, method: string, status: number, duration: number) => void
 }
 
+let watched: Registry | undefined
+/** What is counted of the process, once for all servers in it: the library's observers cannot be taken back. */
+function ofProcess(): Registry {
+  if (watched !== undefined) return watched
+  watched = new Registry()
+  collectDefaultMetrics({ register: watched })
+  return watched
+}
+
 /** Counts what is worth watching. Labels are names of operations, never what a caller sent. */
 export function createMetrics(client: Client): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
   const answers = new Histogram({
     name: 'guildhall_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its answer',
@@ -36,7 +44,7 @@ export function createMetrics(client: Client): Metrics {
     },
   })
   return {
-    registry,
+    registry: Registry.merge([ofProcess(), registry]),
     onAnswer: (operation, method, status, duration) =>
       answers.observe({ operation, method, status: String(status) }, duration / 1000),
   }

@@ -1,11 +1,11 @@
 /* What the tests of this room share: a scratch place, the git command line to compare with, and a seeded history. */
-import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { gitEnvironment } from '../../src/git/processes/environment.ts'
 import { openGit, type Git, type GitOptions } from '../../src/git/git.ts'
+import { runGit } from './git_runs.ts'
 
 const path = '/usr/local/bin:/usr/bin:/bin'
 
@@ -32,12 +32,7 @@ export function gitBytes(gitDirectory: string, args: readonly string[], input?: 
     GIT_COMMITTER_NAME: 'C',
     GIT_COMMITTER_EMAIL: 'c@x',
   }
-  return execFileSync('git', [`--git-dir=${gitDirectory}`, ...args], {
-    env,
-    input: input ?? '',
-    maxBuffer: 2 ** 28,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  return runGit({ args: [`--git-dir=${gitDirectory}`, ...args], env, input: input ?? '' })
 }
 
 /** Like gitBytes, as text without the last line feed. */

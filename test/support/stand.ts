@@ -13,7 +13,11 @@ export function sharedWorld(
     world = await openWorld(options)
     await prepare(world)
   })
-  after(() => world?.close())
+  after(async () => {
+    const open = world
+    world = undefined
+    await open?.close()
+  })
   return () => {
     if (world === undefined) throw new Error('the world is not open yet')
     return world
