@@ -5,13 +5,13 @@ import { bundle } from './support/bundle.ts'
 import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
 import { makeReady, READY_VARIABLE } from './support/program.ts'
 import { writeToMemory } from './support/temporary.ts'
-// Runs the test files named on the command line, or all, against one database server that all share. Files that start
-// processes of their own run in one each; the others share a few, because loading the program takes time.
+// Runs the test files named on the command line, or all, against one database server that all share. They share a few
+// processes, because loading the program takes time. Files that start processes of their own mostly wait for them.
 
+const WAITING = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
 const GROUPS = 8
 const FOLDER = `.cache/tests-${process.pid}`
-const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=4', '--test-timeout=600000']
-const ALONE = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
+const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=5', '--test-timeout=600000']
 
 const wanted = process.argv.slice(2)
 const tree = await Promise.all(
@@ -28,14 +28,13 @@ if (files.length === 0) throw new Error(`no test file matches ${wanted.join(' ')
 
 const compiled = (file: string): string => `${FOLDER}/${file.replace(/\.ts$/, '.js')}`
 
-/** Deals out the files that share a process; each group is a module that names them. */
-async function writeGroups(shared: readonly string[]): Promise<string[]> {
-  const groups = Array.from({ length: Math.min(GROUPS, shared.length) }, (_, at) =>
-    shared.filter((_file, index) => index % GROUPS === at),
-  )
+/** Deals `these` files out to processes; each is a module that names its part of them. */
+async function writeGroups(kind: string, these: readonly string[]): Promise<string[]> {
+  const count = Math.min(GROUPS, these.length)
   return Promise.all(
-    groups.map(async (group, at) => {
-      const name = `${FOLDER}/${at}.test.js`
+    Array.from({ length: count }, async (_, at) => {
+      const name = `${FOLDER}/${at}-${kind}.test.js`
+      const group = these.filter((_file, index) => index % count === at)
       const loads = group.map((file) => `'${file}': () => import('../../${compiled(file)}'),`)
       const lines = [
         `import { together } from './test/support/together.js'`,
@@ -49,20 +48,15 @@ async function writeGroups(shared: readonly string[]): Promise<string[]> {
   )
 }
 
-/** A few of `short` after each of `long`: those mostly wait, these mostly compute, and neither shall be left to the end. */
-function spread(long: readonly string[], short: readonly string[]): string[] {
-  const each = Math.ceil(short.length / Math.max(long.length, 1))
-  const left = long.length === 0 ? short : []
-  return [...long.flatMap((one, at) => [one, ...short.slice(at * each, (at + 1) * each)]), ...left]
-}
-
-const alone = files.filter((file) => ALONE.test(file))
+const waiting = files.filter((file) => WAITING.test(file))
+const computing = files.filter((file) => !WAITING.test(file))
 await bundle([...files, 'test/support/together.ts'], FOLDER)
 writeToMemory()
-const groups = await writeGroups(files.filter((file) => !ALONE.test(file)))
+// By their names they run in turn, so that at any time some wait while others compute.
+const groups = [await writeGroups('waiting', waiting), await writeGroups('computing', computing)]
 const server = await startTestServer()
-const ready = alone.length > 0 ? makeReady() : undefined
-const child = spawn(process.execPath, [...FLAGS, ...spread(groups, alone.map(compiled))], {
+const ready = waiting.length > 0 ? makeReady() : undefined
+const child = spawn(process.execPath, [...FLAGS, ...groups.flat().sort()], {
   stdio: 'inherit',
   env: {
     ...process.env,
