@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
+import { reacted } from '../../core/reaction_walk.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 /** What a list can be narrowed by. Who is named comes as ids or names, texts as patterns. */
@@ -48,8 +49,6 @@ const hasAny = (table: 'merge_request_assignees' | 'merge_request_reviewers'): R
   there('each', sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
-const reacted = (which: RawBuilder<unknown>, p: FilterSlots, walk: Walk): RawBuilder<unknown> =>
-  there(walk, sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.user_id} ${which}`)
 const both =
   (assignees: 'merge_request_assignees' | 'merge_request_reviewers'): Condition =>
   (p, walk) =>
@@ -83,9 +82,9 @@ const CONDITIONS = {
       sql`s.state = 'active' and s.start_date <= today() and (s.due_date is null or s.due_date >= today())`,
     ),
   ...labelConditions('merge_request'),
-  reaction: (p, walk) => reacted(sql`and e.name = ${p.reaction}`, p, walk),
-  reaction_any: (p, walk) => reacted(sql``, p, walk),
-  reaction_none: (p) => sql`not ${reacted(sql``, p, 'each')}`,
+  reaction: (p, walk) => reacted('merge_request', p.user_id, walk, sql`e.name = ${p.reaction}`),
+  reaction_any: (p, walk) => reacted('merge_request', p.user_id, walk),
+  reaction_none: (p) => sql`not ${reacted('merge_request', p.user_id, 'each')}`,
   source_branch: (p) => sql`i.source_branch = ${p.source_branch}`,
   target_branch: (p) => sql`i.target_branch = ${p.target_branch}`,
   source_project: (p) => sql`i.source_project_id = ${p.source_project}`,
