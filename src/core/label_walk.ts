@@ -129,8 +129,8 @@ interface Part {
 
 /**
  * The links of records that bear a label of the title, in each of the `places`: rows of `id`, `role`, `line`, the groups
- * above it, and `unwanted`. Each place may have a label of the title, and so may groups; what bears two of them is found by the first.
- * `cut` ends the walk of each label, with conditions on `i` before it.
+ * above it, and `unwanted`. Each place may have a label of the title, and so may groups; what bears two of them is found by
+ * the first. `cut` ends the walk of each label, with conditions on `i` before it.
  */
 export function alongTitle(kind: Kind, p: LabelSlots, cut: Sql): Part {
   return {

@@ -45,8 +45,10 @@ const has = (
   walk: Walk,
 ): RawBuilder<unknown> =>
   there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id and a.user_id = ${user}`)
-const hasAny = (table: 'merge_request_assignees' | 'merge_request_reviewers'): RawBuilder<unknown> =>
-  there('each', sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
+const hasAny = (
+  table: 'merge_request_assignees' | 'merge_request_reviewers',
+  walk: Walk,
+): RawBuilder<unknown> => there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
 const both =
@@ -63,14 +65,14 @@ const CONDITIONS = {
   author: (p) => sql`i.author_id = ${p.author}`,
   author_name: (p) => sql`i.author_id = ${namedBy(p.author_name)}`,
   assignee: (p, walk) => has('merge_request_assignees', p.assignee, walk),
-  assignee_any: () => hasAny('merge_request_assignees'),
-  assignee_none: () => sql`not ${hasAny('merge_request_assignees')}`,
+  assignee_any: (_, walk) => hasAny('merge_request_assignees', walk),
+  assignee_none: (_, walk) => sql`not ${hasAny('merge_request_assignees', walk)}`,
   assignee_names: (p) => sql`not exists (
     select from unnest(${p.assignee_names}::text[]) as wanted (name)
      where not ${has('merge_request_assignees', namedBy(sql`wanted.name`), 'each')})`,
   reviewer: (p, walk) => has('merge_request_reviewers', p.reviewer, walk),
-  reviewer_any: () => hasAny('merge_request_reviewers'),
-  reviewer_none: () => sql`not ${hasAny('merge_request_reviewers')}`,
+  reviewer_any: (_, walk) => hasAny('merge_request_reviewers', walk),
+  reviewer_none: (_, walk) => sql`not ${hasAny('merge_request_reviewers', walk)}`,
   reviewer_name: (p, walk) => has('merge_request_reviewers', namedBy(p.reviewer_name), walk),
   milestone: (p) => inMilestone(sql`s.title = ${p.milestone}`),
   milestone_any: () => sql`i.milestone_id is not null`,
@@ -84,7 +86,7 @@ const CONDITIONS = {
   ...labelConditions('merge_request'),
   reaction: (p, walk) => reacted('merge_request', p.user_id, walk, sql`e.name = ${p.reaction}`),
   reaction_any: (p, walk) => reacted('merge_request', p.user_id, walk),
-  reaction_none: (p) => sql`not ${reacted('merge_request', p.user_id, 'each')}`,
+  reaction_none: (p, walk) => sql`not ${reacted('merge_request', p.user_id, walk)}`,
   source_branch: (p) => sql`i.source_branch = ${p.source_branch}`,
   target_branch: (p) => sql`i.target_branch = ${p.target_branch}`,
   source_project: (p) => sql`i.source_project_id = ${p.source_project}`,
