@@ -84,6 +84,7 @@ const world = sharedWorld(async (here) => {
     update issues set state = 'closed', confidential = not confidential where project_id in (${places}) and iid % 23 = 0;
     update issues set milestone_id = (select id from milestones m where m.project_id = issues.project_id and m.iid = 3)
      where project_id in (${places}) and iid % 29 = 0;
+    update issues set author_id = ${nobody.id} where project_id in (${places}) and iid % 37 = 0;
     -- Some bear more labels than their links know.
     insert into labels (project_id, title, color) select p, 'x' || n, '#112233' from generate_series(1, 70) n, unnest(array[${places}]) p;
     insert into label_links (label_id, noteable_id)
