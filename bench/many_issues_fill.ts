@@ -52,12 +52,12 @@ const records = (project: number, count: number, planner: number): string => `
            0 in (f.n % 2, f.n % (${count} / 20)),
            now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
-  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id)
-    select (select min(id) from labels where project_id = ${project}) + at, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id
+  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id, noteable_author_id)
+    select (select min(id) from labels where project_id = ${project}) + at, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id, i.author_id
       from fresh f join issues i on i.id = f.id,
       (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20), (4, 7), (5, 101)) as k (at, every) where f.n % k.every = 0;
-  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id)
-    select l.id, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id
+  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id, noteable_author_id)
+    select l.id, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id, i.author_id
       from fresh f join issues i on i.id = f.id, labels l where l.title = 'of all' and f.n % 20 = 3;
   ${KNOW_LABELS};
   insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
@@ -66,8 +66,10 @@ const records = (project: number, count: number, planner: number): string => `
   insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
     select f.id, 99, i.project_id, i.created_at, i.state, i.confidential
       from fresh f join issues i on i.id = f.id where n % (${count} / 20) = 0;
-  insert into award_emoji (name, user_id, noteable_id) select 'thumbsup', ${planner}, id from fresh where n % 10 = 0;
-  insert into award_emoji (name, user_id, noteable_id) select 'rocket', ${planner}, id from fresh where n % (${count} / 20) = 0;
+  insert into award_emoji (name, user_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential)
+    select k.name, ${planner}, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential
+      from fresh f join issues i on i.id = f.id,
+      (values ('thumbsup', 10), ('rocket', ${count} / 20)) as k (name, every) where f.n % k.every = 0;
   drop table fresh;
   set session_replication_role = origin;`
 

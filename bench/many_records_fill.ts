@@ -44,14 +44,14 @@ const records = (project: number, count: number, reader: string): string => `
     select d.id, d.noteable_id, 1 + d.id % 100, case when not d.individual_note then 'DiscussionNote' end,
            'What is said, in a sentence.', case when d.id % 10 = 0 then 'closed' end, false, d.created_at, d.created_at
       from discussions d join talk t on t.id = d.noteable_id;
-  insert into award_emoji (name, user_id, noteable_id)
-    select 'emoji_' || n / 100, 1 + n % 100, t.id from talk t, generate_series(1, ${count}) n;
+  insert into award_emoji (name, user_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential)
+    select 'emoji_' || n / 100, 1 + n % 100, i.id, 'issue', i.project_id, i.created_at, i.state, i.confidential
+      from talk t join issues i on i.id = t.id, generate_series(1, ${count}) n;
   insert into resource_label_events (noteable_id, user_id, label_id, action)
     select t.id, 1 + n % 100, (select min(id) from labels where project_id = ${project}), 'add'
       from talk t, generate_series(1, ${count}) n;
   insert into resource_state_events (noteable_id, user_id, state) select t.id, 1, 'closed' from talk t, generate_series(1, ${count});
-  drop table talk;
-  insert into todos (user_id, author_id, project_id, noteable_id, action_name, state)
+  drop table talk; insert into todos (user_id, author_id, project_id, noteable_id, action_name, state)
     select (select id from users where username = '${reader}'), 1 + i.iid % 100, ${project}, i.id, case when i.iid % 3 = 0 then 'assigned' else 'mentioned' end,
            case when i.iid % 4 = 0 then 'done' else 'pending' end
       from issues i where i.project_id = ${project} order by i.iid limit ${count};

@@ -92,10 +92,11 @@ export function chooseLabels(
 export function refuseLabels(
   given: readonly string[] | undefined,
   known: readonly KnownLabels[],
-  oneProject: boolean,
+  where: 'project' | 'group' | 'everywhere',
 ): ChosenLabels {
   const all = wordOf(given)
   if (all !== undefined) return { conditions: [all === 'any' ? 'unlabelled' : 'labelled'], values: {} }
+  const oneProject = where === 'project'
   const not_labels = titlesOf(given)
   const unwanted_labels = known.filter(({ title }) => not_labels.includes(title)).flatMap(({ ids }) => ids)
   const [unwanted_label, ...more] = unwanted_labels
@@ -105,5 +106,5 @@ export function refuseLabels(
   if (oneProject) return { conditions: ['unwanted_labels'], values: { unwanted_labels } }
   return not_labels.length === 0
     ? { conditions: [], values: {} }
-    : { conditions: ['not_labels'], values: { not_labels } }
+    : { conditions: [where === 'group' ? 'unwanted_titles' : 'not_labels'], values: { not_labels } }
 }

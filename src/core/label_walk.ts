@@ -24,6 +24,7 @@ export interface LabelValues {
   /** The same by title, where a title may stand for several labels: `labels` are all of them. */
   readonly titled: string
   readonly labels: readonly string[]
+  /** What must not be borne: below a group each of its `places` says which labels those are, as `unwanted`. */
   readonly not_labels: readonly string[]
   /** What must not be borne, in one project: one label, or several. */
   readonly unwanted_label: number
@@ -34,7 +35,8 @@ export type LabelSlots = { readonly [Name in keyof LabelValues]: RawBuilder<Labe
 /** Links to one label in one project, as what they know of their records. */
 const linksTo = (kind: Kind, label: Sql, project: Sql): Sql => sql`
   select k.noteable_id as id, k.noteable_created_at as created_at, k.noteable_state as state,
-         k.noteable_confidential as confidential, k.label_ids
+         k.noteable_confidential as confidential, k.noteable_milestone_id as milestone_id,
+         k.noteable_author_id as author_id, k.label_ids
     from label_links k
    where k.noteable_kind = ${sql.lit(kind)} and k.label_id = ${label} and k.noteable_project_id = ${project}`
 
@@ -50,6 +52,10 @@ const any = (known: Sql, record: Sql, wanted: Sql): Sql => sql`
 export const alongLabel = (kind: Kind, p: LabelSlots, project: Sql): Sql => sql`
   ${linksTo(kind, p.label, project)}
   and (${p.more_labels}::bigint[] = '{}' or ${all(sql`k.label_ids`, sql`k.noteable_id`, p.more_labels)})`
+/** The labels that records of the project must not bear, where `line` are the groups above it. */
+export const unwantedIn = (p: LabelSlots, project: Sql, line: Sql): Sql => sql`array(
+  select l.id from labels l
+   where l.title = any(${p.not_labels}::text[]) and (l.project_id = ${project} or l.group_id = any(${line})))`
 /** Whether a link `k` leads to a record that bears any of the labels. */
 export const bearsAny = (wanted: Sql): Sql => any(sql`k.label_ids`, sql`k.noteable_id`, wanted)
 
@@ -78,7 +84,15 @@ export function labelConditions(kind: Kind): Record<LabelCondition, (p: LabelSlo
         : each
     },
     // Of several projects each is looked through, and would read all links again.
-    not_labels: (p) => sql`not ${looked(titled(p.not_labels))}`,
+    not_labels: (p, walk) =>
+      sql`not (${walk === 'linked' ? sql`true` : sql`i.labelled`} and ${looked(titled(p.not_labels))})`,
+    unwanted_titles: (_, walk) =>
+      walk === 'linked'
+        ? sql`not ${any(sql`i.label_ids`, sql`i.id`, sql`v.unwanted`)}`
+        : sql`not ${there(walk, linkTo(sql`v.unwanted[1]`, walk === 'led' ? 'in time' : walk))}
+              and (cardinality(v.unwanted) < 2 or not ${looked(
+                sql`from label_links k where k.noteable_id = i.id and k.label_id = any(v.unwanted[2:])`,
+              )})`,
     unwanted_label: (p, walk) =>
       walk === 'linked'
         ? sql`not ${any(sql`i.label_ids`, sql`i.id`, sql`array[${p.unwanted_label}]`)}`
@@ -101,6 +115,7 @@ export type LabelCondition =
   | 'titled'
   | 'labels'
   | 'not_labels'
+  | 'unwanted_titles'
   | 'unwanted_label'
   | 'unwanted_labels'
   | 'labelled'
@@ -113,15 +128,15 @@ interface Part {
 }
 
 /**
- * The links of records that bear a label of the title, in each of the `places`: rows of `id`, `role` and `line`, the groups
- * above it. Each place may have a label of the title, and so may groups; what bears two of them is found by the first.
- * `cut` ends the walk of each label, with conditions on `i` before it.
+ * The links of records that bear a label of the title, in each of the `places`: rows of `id`, `role`, `line`, the groups
+ * above it, and `unwanted`. Each place may have a label of the title, and so may groups; what bears two of them is found by
+ * the first. `cut` ends the walk of each label, with conditions on `i` before it.
  */
 export function alongTitle(kind: Kind, p: LabelSlots, cut: Sql): Part {
   return {
     before: sql`
       borne as materialized (
-        select v.id, v.role, t.id as label_id, array(select o from unnest(w.leads) o where o < t.id) as earlier,
+        select v.id, v.role, v.unwanted, t.id as label_id, array(select o from unnest(w.leads) o where o < t.id) as earlier,
                w.others, w.plain
           from places v,
                lateral (

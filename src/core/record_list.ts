@@ -5,6 +5,7 @@ import { inTurn, type TurnOrder } from './in_turn.ts'
 import {
   alongLabel,
   alongTitle,
+  unwantedIn,
   type Kind,
   type LabelCondition,
   type LabelSlots,
@@ -30,10 +31,11 @@ export interface RecordList<Name extends string> {
   readonly sees: (role: Sql) => Sql
   /** Whether the list shows the project `p` at `n`, and the viewer's role there; not asked where the project is given. */
   readonly projects: { readonly shown: Sql; readonly role: Sql }
-  /** Conditions that links to labels tell the answer to. */
+  /** Conditions that all links tell the answer to, and those that links to labels do besides. */
   readonly linked: readonly Name[]
-  /** Conditions by whose own links a list in the order of time is walked, in a project or below a group. */
-  readonly leads: Partial<Record<Name, (project: Sql) => Sql>>
+  readonly labelLinked: readonly Name[]
+  /** Conditions by whose own links a list in the order of time is walked in a project or below a group, and found in all. */
+  readonly leads: Partial<Record<Name, (project?: Sql) => Sql>>
   /** Words lead to what has them, and reactions to what was reacted to; neither stands beside a walk in the order of time. */
   readonly scattered: 'by words' | 'by reactions' | undefined
 }
@@ -47,7 +49,8 @@ export interface ListOrder {
 }
 
 const TITLED = ['titled', 'labels']
-const KNOWN_LABELS = ['not_labels', 'unwanted_label', 'unwanted_labels']
+const KNOWN_LABELS = ['unwanted_titles', 'unwanted_label', 'unwanted_labels']
+const LABELLED = ['label', 'several_labels', 'titled']
 
 /** The projects of a list that has several; where a label leads, those that have it. */
 function places<Name extends string>({ in: where, p, projects, conditions }: RecordList<Name>): Sql {
@@ -61,8 +64,11 @@ function places<Name extends string>({ in: where, p, projects, conditions }: Rec
     everywhere: conditions.includes('titled') ? labelled : sql`true`,
   }[where]
   const one = where === 'project'
+  const unwanted = conditions.includes('unwanted_titles')
+    ? unwantedIn(p, sql`p.id`, sql`n.traversal_ids`)
+    : sql`'{}'::bigint[]`
   return sql`
-    select p.id, ${one ? sql`0` : projects.role} as role, n.traversal_ids as line
+    select p.id, ${one ? sql`0` : projects.role} as role, n.traversal_ids as line, ${unwanted} as unwanted
       from projects p, ${homeOf} n where ${which} and ${one ? sql`true` : projects.shown}`
 }
 const ofPlaces = <Name extends string>(list: RecordList<Name>, from: Sql, before = sql``): Sql => sql`
@@ -77,9 +83,12 @@ const inEach = <Name extends string>(list: RecordList<Name>, inside: Inside): Sq
     : ofPlaces(list, sql`places v, lateral (${inside(sql`v.id`, sql`v.role`)}) i`)
 
 /** From links alone, where they say all that is asked and the order is that of time. */
-function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql): Sql | undefined {
+function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql, ordered: boolean): Sql | undefined {
   const { kind, p, conditions, holds, sees } = list
-  const linked: readonly string[] = [...list.linked, ...KNOWN_LABELS]
+  const labelled = conditions.some((name) => LABELLED.includes(name))
+    ? [...list.labelLinked, 'not_labels']
+    : []
+  const linked: readonly string[] = [...list.linked, ...labelled, ...KNOWN_LABELS]
   const rest = conditions.filter((name) => linked.includes(name))
   const by = conditions.filter((name) => !linked.includes(name))
   if (by.includes('titled') && by.every((name) => TITLED.includes(name))) {
@@ -97,7 +106,9 @@ function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql): Sql | u
     return sql`select i.* from (${alongLabel(kind, p, p.place)}) i
       where ${holds(rest, 'linked')} and ${sees(sql`0`)} ${cut}`
   const links = list.leads[lead as Name]
-  if (links === undefined || list.in === 'everywhere') return undefined
+  if (links === undefined) return undefined
+  if (list.in === 'everywhere')
+    return ordered ? undefined : ofAll(list, sql`(${links()})`, holds(rest, 'each'))
   return inEach(
     list,
     (place, role) => sql`
@@ -111,13 +122,14 @@ const ofProject =
   (place, role) => sql`
     select i.* from ${sql.table(`${kind}s`)} i
      where i.project_id = ${place} and ${sees(role)} and ${holds(conditions, walk)} ${cut}`
-/** The same of all projects at once. */
-function ofAll<Name extends string>(list: RecordList<Name>, cut: Sql, walk: Walk): Sql {
-  const { kind, p, conditions, holds, sees, projects } = list
-  return sql`
-    with ${mine(p)} select i.* from ${sql.table(`${kind}s`)} i join projects p on p.id = i.project_id, ${homeOf} n
-     where ${holds(conditions, walk)} and ${projects.shown} and ${sees(projects.role)} ${cut}`
-}
+/** The same of `rows` of all projects at once, which have a `project_id`. */
+const ofAll = <Name extends string>(
+  { p, sees, projects }: RecordList<Name>,
+  rows: Sql,
+  held: Sql,
+): Sql => sql`
+  with ${mine(p)} select i.* from ${rows} i join projects p on p.id = i.project_id, ${homeOf} n
+   where ${held} and ${projects.shown} and ${sees(projects.role)}`
 
 /** All that match, in no order: whole records, or where links tell them only what those know. */
 export function matching<Name extends string>(
@@ -125,11 +137,13 @@ export function matching<Name extends string>(
 ): { readonly all: Sql; readonly linked: boolean } {
   // Of several projects each is looked through by its own index.
   const cut = list.in === 'project' ? sql`` : sql`offset 0`
-  const links = byLinks(list, cut)
+  const links = byLinks(list, cut, false)
   if (links !== undefined) return { all: links, linked: true }
+  const { conditions, holds } = list
+  const table = sql.table(`${list.kind}s`)
   const all =
     list.in === 'everywhere'
-      ? ofAll(list, sql``, 'led')
+      ? ofAll(list, table, holds(conditions, 'led'))
       : inEach(list, ofProject(list, cut, list.in === 'group' || list.scattered ? 'led' : 'in time'))
   return { all, linked: false }
 }
@@ -140,13 +154,14 @@ export function walked<Name extends string>(list: RecordList<Name>, order: ListO
   const reach = sql`(${p.limit}::bigint + ${p.offset}::bigint)`
   const cut = sql`order by ${order.by} limit ${reach}`
   const inTime = order.walked === 'created_at'
-  const linked = inTime ? byLinks(list, cut) : undefined
+  const linked = inTime ? byLinks(list, cut, true) : undefined
   if (linked !== undefined) return linked
   const beside = list.in === 'project' && inTime && scattered === undefined
   const walk = scattered === 'by words' ? 'led' : beside ? 'in time' : 'each'
   const { walked: way, descending, columns } = order
   const indexed = way === 'created_at' || way === 'id' || way === 'of all'
-  if (list.in === 'everywhere' && indexed) return ofAll(list, cut, walk)
+  if (list.in === 'everywhere' && indexed)
+    return sql`${ofAll(list, sql.table(`${kind}s`), list.holds(list.conditions, walk))} ${cut}`
   return inEach(list, (place, role) => {
     if (indexed || way === 'of each') return ofProject(list, cut, walk)(place, role)
     const those = (held: Sql): Sql => ofProject(list, sql`and ${held}`, walk)(place, role)

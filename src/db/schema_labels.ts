@@ -23,6 +23,8 @@ export interface LabelLinkTable {
   noteable_state: Generated<string | null>
   noteable_confidential: Generated<boolean | null>
   noteable_milestone_id: Generated<number | null>
+  /** Of issues only. */
+  noteable_author_id: Generated<number | null>
   /** All labels that the record bears; null where they are more than 64. */
   label_ids: Generated<number[] | null>
 }

@@ -8,11 +8,12 @@ import type { World } from './world.ts'
 export interface Crowd {
   readonly group: number
   readonly project: number
+  readonly author: number
 }
 
 /**
  * Nearly all bear `most` and nearly all `nearly`, half of them `half` and one in fifty `rare`; half are of five milestones,
- * and `rare` and `most` have numbers by which labels go.
+ * those without `half` have an author, and `rare` and `most` have numbers by which labels go.
  */
 export async function makeCrowd(
   world: World,
@@ -21,6 +22,7 @@ export async function makeCrowd(
 ): Promise<Crowd> {
   const { make } = world
   const group = await make.group({ parent: top, visibility: 'public' })
+  const { id: author } = await make.user()
   const ids: number[] = []
   for (let i = 0; i < 4; i += 1) ids.push((await make.project({ group, visibility: 'public' })).id)
   const [project = 0, ...small] = ids
@@ -33,8 +35,8 @@ export async function makeCrowd(
          where project_id = ${id} and title in ('rare', 'most');
       insert into milestones (iid, project_id, title, due_date)
         select n, ${id}, 'v' || n, date '2026-03-01' + n from generate_series(0, 4) n;
-      insert into ${kind}s (iid, project_id, title, milestone_id, upvotes, created_at, updated_at, ${kind === 'issue' ? 'weight, due_date' : 'source_branch, merged_at'})
-        select n, ${id}, 'T' || n * 7919 % 12007,
+      insert into ${kind}s (iid, project_id, author_id, title, milestone_id, upvotes, created_at, updated_at, ${kind === 'issue' ? 'weight, due_date' : 'source_branch, merged_at'})
+        select n, ${id}, case when n % 2 = 1 then ${author} end, 'T' || n * 7919 % 12007,
                case when n % 10 < 5 then (select id from milestones m where m.project_id = ${id} and m.iid = n % 10) end,
                n % 7, timestamptz '2026-01-01' + n * interval '1 minute',
                timestamptz '2026-02-01' + n * 7919 % 12007 * interval '1 minute',
@@ -45,12 +47,14 @@ export async function makeCrowd(
          where i.project_id = ${id}
            and case l.title when 'most' then i.iid % 60 > 0 when 'nearly' then i.iid % 70 > 0
                             when 'half' then i.iid % 2 = 0 else i.iid % 50 = 7 end;`)
-  return { group: group.id, project }
+  return { group: group.id, project, author }
 }
 
 /** What is there is known to the planner, and to indexes alone. */
 export const settle = (world: World): Promise<unknown> =>
-  world.opened.client.pool.query('vacuum (analyze) issues, merge_requests, label_links, labels, milestones')
+  world.opened.client.pool.query(
+    'vacuum (analyze) issues, merge_requests, label_links, award_emoji, notes, labels, milestones',
+  )
 
 /** What the database does for a page: how many blocks of 8 KiB it touches, and the rows of the step that yields most. */
 export async function readingOf(

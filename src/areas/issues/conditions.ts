@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
+import { reacted } from '../../core/reaction_walk.ts'
 
 /** What the conditions of a list compare with, by name. */
 export interface FilterValues extends LabelValues {
@@ -44,8 +45,6 @@ const dated = sql`exists (select from milestones m where m.id = i.milestone_id a
   and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
 const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
   and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
-const reacted = (p: FilterSlots, walk: Walk, name = sql`true`): RawBuilder<unknown> =>
-  there(walk, sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.viewer} and ${name}`)
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -95,9 +94,9 @@ export const CONDITIONS = {
   iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
-  emoji: (p, walk) => reacted(p, walk, sql`e.name = ${p.emoji}`),
-  any_emoji: (p, walk) => reacted(p, walk),
-  no_emoji: (p, walk) => sql`not ${reacted(p, walk)}`,
+  emoji: (p, walk) => reacted('issue', p.viewer, walk, sql`e.name = ${p.emoji}`),
+  any_emoji: (p, walk) => reacted('issue', p.viewer, walk),
+  no_emoji: (p, walk) => sql`not ${reacted('issue', p.viewer, walk)}`,
   created_after: (p) => sql`i.created_at >= ${p.created_after}::timestamptz`,
   created_before: (p) => sql`i.created_at <= ${p.created_before}::timestamptz`,
   updated_after: (p) => sql`i.updated_at >= ${p.updated_after}::timestamptz`,
@@ -134,6 +133,6 @@ export const CONDITIONS = {
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
   not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
-  not_emoji: (p, walk) => sql`not ${reacted(p, walk, sql`e.name = ${p.not_emoji}`)}`,
+  not_emoji: (p, walk) => sql`not ${reacted('issue', p.viewer, walk, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>
 export type ConditionName = keyof typeof CONDITIONS

@@ -25,6 +25,7 @@ interface Plain {
   readonly title: string
   readonly labels: string[]
   readonly assignees: number[]
+  readonly reactions: string[]
   readonly labelled: boolean
   readonly assigned: boolean
 }
@@ -74,11 +75,16 @@ const world = sharedWorld(async (here) => {
     insert into issue_assignees (issue_id, user_id)
       select id, ${nobody.id} from issues where project_id in (${places}) and iid % 500 = 0
           on conflict do nothing;
+    -- Whoever looks reacted to the same.
+    insert into award_emoji (name, user_id, noteable_id)
+      select k.name, u.id, i.id from issues i, (values ('tada', 9), ('rocket', 400)) k (name, every), users u
+       where i.project_id in (${places}) and (i.iid % k.every = 0) <> (k.name = 'tada') and u.id in (${[planner, guest, nobody].map(({ id }) => id).join()});
     delete from label_links where noteable_id in (select id from issues where project_id in (${places}) and iid % 17 = 0);
     delete from issue_assignees where issue_id in (select id from issues where project_id in (${places}) and iid % 19 = 0);
     update issues set state = 'closed', confidential = not confidential where project_id in (${places}) and iid % 23 = 0;
     update issues set milestone_id = (select id from milestones m where m.project_id = issues.project_id and m.iid = 3)
      where project_id in (${places}) and iid % 29 = 0;
+    update issues set author_id = ${nobody.id} where project_id in (${places}) and iid % 37 = 0;
     -- Some bear more labels than their links know.
     insert into labels (project_id, title, color) select p, 'x' || n, '#112233' from generate_series(1, 70) n, unnest(array[${places}]) p;
     insert into label_links (label_id, noteable_id)
@@ -95,7 +101,8 @@ const world = sharedWorld(async (here) => {
             (select min(r.priority) from label_links k join label_priorities r on r.label_id = k.label_id
               where k.noteable_id = i.id) as label_priority,
             array(select l.title from label_links k join labels l on l.id = k.label_id where k.noteable_id = i.id) as labels,
-            array(select a.user_id from issue_assignees a where a.issue_id = i.id) as assignees
+            array(select a.user_id from issue_assignees a where a.issue_id = i.id) as assignees,
+            array(select e.name from award_emoji e where e.noteable_id = i.id) as reactions
        from issues i left join milestones m on m.id = i.milestone_id where i.project_id in (${places})`,
   )
 })
@@ -143,6 +150,12 @@ const filters = (): Filter[][] => [
   [
     ['weight=3', (issue) => issue.weight === 3],
     ['weight=None', (issue) => issue.weight === null],
+  ],
+  [
+    ['my_reaction_emoji=tada', (issue) => issue.reactions.includes('tada')],
+    ['my_reaction_emoji=rocket', (issue) => issue.reactions.includes('rocket')],
+    ['my_reaction_emoji=None', (issue) => issue.reactions.length === 0],
+    ['not[my_reaction_emoji]=rocket', (issue) => !issue.reactions.includes('rocket')],
   ],
   [['state=opened', (issue) => issue.state === 'opened']],
   [
@@ -223,9 +236,20 @@ test('what links know of an issue is what the issue says', async () => {
               and (k.noteable_project_id <> i.project_id or k.noteable_created_at <> i.created_at
                    or k.noteable_state <> i.state or k.noteable_confidential <> i.confidential
                    or k.noteable_milestone_id is distinct from i.milestone_id
+                   or k.noteable_author_id is distinct from i.author_id
                    or (select array_agg(b.label_id order by b.label_id) from label_links b where b.noteable_id = i.id)
                       is distinct from array(select o from unnest(k.label_ids) o where o in (select l.id from labels l) order by o)
                       and (i.iid % 240 > 0 or k.label_ids is not null)))`,
+  )
+  assert.deepEqual(rows, [])
+})
+
+test('what reactions know of an issue is what the issue says', async () => {
+  const rows = await rowsOf(
+    world(),
+    `select i.id from issues i join award_emoji e on e.noteable_id = i.id
+      where (e.noteable_project_id, e.noteable_created_at, e.noteable_state, e.noteable_confidential)
+            is distinct from (i.project_id, i.created_at, i.state, i.confidential)`,
   )
   assert.deepEqual(rows, [])
 })

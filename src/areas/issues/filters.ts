@@ -74,7 +74,10 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
   columns(found, params)
   people(found, params, known)
   bear(found, chooseLabels(params.labels, known.labels, inProject))
-  bear(found, refuseLabels(not.labels, known.labels, inProject))
+  bear(
+    found,
+    refuseLabels(not.labels, known.labels, inProject ? 'project' : around.group ? 'group' : 'everywhere'),
+  )
   timeboxes(found, params, known, inProject)
   iterations(found, params.iteration_title, known)
   search(found, params)

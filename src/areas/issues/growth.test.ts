@@ -15,6 +15,17 @@ const world = sharedWorld(async (here) => {
   many = await makeCrowd(here, 'issue', { top, count: 12_000 })
   planner = await here.make.memberOf('planner', { group: top })
   guest = await here.make.memberOf('guest', { group: top })
+  for (const { project } of [few, many])
+    await here.make.sql(`
+      insert into award_emoji (name, user_id, noteable_id)
+        select 'tada', u, i.id from issues i, unnest(array[${planner.id}, ${guest.id}]) u
+         where i.project_id = ${project} and i.iid % 10 > 0;
+      insert into discussions (key, noteable_id, individual_note)
+        select md5('talk ' || i.id) || '00000000', i.id, true from issues i where i.project_id = ${project} and i.iid = 1;
+      insert into notes (discussion_id, noteable_id, author_id, body, internal)
+        select d.id, d.noteable_id, case when n % 2 = 0 then ${planner.id} else ${guest.id} end, 'What is said', n % 3 = 0
+          from discussions d join issues i on i.id = d.noteable_id and i.project_id = ${project},
+               (select count(*) as records from issues where project_id = ${project}) c, generate_series(1, c.records) n`)
   await settle(here)
 })
 
@@ -27,6 +38,7 @@ const LABELS = [
   'labels=most,half&state=opened',
   'labels=nearly&not[labels]=rare',
 ]
+const OWN = ['my_reaction_emoji=tada', 'my_reaction_emoji=tada&state=opened']
 const ORDERS = ['milestone_due', 'label_priority', 'priority'].flatMap((order) => [
   `order_by=${order}`,
   `order_by=${order}&sort=asc`,
@@ -34,16 +46,28 @@ const ORDERS = ['milestone_due', 'label_priority', 'priority'].flatMap((order) =
 const COLUMNS = ['title', 'weight', 'due_date', 'popularity'].map((order) => `order_by=${order}&sort=asc`)
 
 const cases: [where: string, of: (crowd: Crowd) => string, pages: readonly string[]][] = [
-  ['a project', ({ project }) => `/projects/${project}/issues`, [...LABELS, ...ORDERS, 'not[labels]=rare']],
+  [
+    'a project',
+    ({ project }) => `/projects/${project}/issues`,
+    [...LABELS, ...OWN, ...ORDERS, 'not[labels]=rare'],
+  ],
   [
     'a group',
     ({ group }) => `/groups/${group}/issues`,
-    ['labels=most', ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS],
+    [
+      'labels=most',
+      ...LABELS.slice(0, 3),
+      ...OWN,
+      'not[labels]=rare',
+      'not[labels]=half',
+      ...ORDERS,
+      ...COLUMNS,
+    ],
   ],
   [
     'everything',
     (crowd) => (crowd === few ? `/groups/${few.group}/issues` : '/issues'),
-    ['labels=most', ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS].map((page) => `scope=all&${page}`),
+    ['labels=most', ...LABELS.slice(0, 3), ...OWN, ...ORDERS, ...COLUMNS].map((page) => `scope=all&${page}`),
   ],
 ]
 const isWalked = (page: string): boolean => [...LABELS, ...COLUMNS].some((one) => page.endsWith(one))
@@ -60,3 +84,28 @@ for (const [where, of, pages] of cases)
         if (isWalked(page) && as === planner) assert.ok(much.rows <= COUNTED + 1, `${much.rows} rows`)
       }
     })
+
+for (const [where, path] of cases.slice(0, 2))
+  for (const [other, query] of [
+    ['a milestone', () => 'milestone=v1'],
+    ['an author', ({ author }: Crowd) => `author_id=${author}`],
+  ] as const)
+    test(`what in ${where} bears a label and has ${other} is found though many have either`, async () => {
+      for (const as of [planner, guest]) {
+        const [little, much] = [
+          await readingOf(world(), `${path(few)}?labels=half&${query(few)}`, as),
+          await readingOf(world(), `${path(many)}?labels=half&${query(many)}`, as),
+        ]
+        assert.ok(much.rows < little.rows + 100, `${little.rows} rows became ${much.rows}`)
+      }
+    })
+
+test('who has a part in an issue is found among many notes as among few', async () => {
+  for (const as of [planner, guest]) {
+    const [little, much] = [
+      await readingOf(world(), `/projects/${few.project}/issues/1/participants`, as),
+      await readingOf(world(), `/projects/${many.project}/issues/1/participants`, as),
+    ]
+    assert.ok(much.blocks < little.blocks + 10, `${little.blocks} blocks became ${much.blocks}`)
+  }
+})

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { reactionsOf } from '../../core/reaction_walk.ts'
 import type { RecordList } from '../../core/record_list.ts'
 import { ROLES } from '../../core/roles.ts'
 import { role, seesIssuesOf } from '../../core/sight.ts'
@@ -65,12 +66,15 @@ export function issuesOf(p: P, shape: Shape): RecordList<ConditionName> {
     sees: (role) => seesIssues(p, shape, role),
     projects: { shown: all, role: shape.everything ? sql`0` : role },
     linked: ['state', 'hidden', 'shown', 'created_after', 'created_before'],
-    // What somebody is to do.
+    labelLinked: ['milestone', 'milestones', 'author', 'mine'],
     leads: {
+      // What somebody is to do.
       assignee: (project) => sql`
-        select a.issue_id as id, a.issue_created_at as created_at, a.issue_state as state,
-               a.issue_confidential as confidential
-          from issue_assignees a where a.user_id = ${p.assignee} and a.issue_project_id = ${project}`,
+        select a.issue_id as id, a.issue_project_id as project_id, a.issue_created_at as created_at,
+               a.issue_state as state, a.issue_confidential as confidential
+          from issue_assignees a
+         where a.user_id = ${p.assignee} and ${project ? sql`a.issue_project_id = ${project}` : sql`true`}`,
+      emoji: reactionsOf('issue', p.viewer, p.emoji),
     },
     scattered: has(shape, SEARCHES) ? 'by words' : has(shape, REACTIONS) ? 'by reactions' : undefined,
   }

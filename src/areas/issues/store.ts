@@ -1,9 +1,19 @@
 import { sql } from 'kysely'
+import { noteAuthors } from '../../core/note_authors.ts'
 import type { Project } from '../../core/projects.ts'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Issue } from '../../db/schema_planning.ts'
-import { listed, paged, q, statement, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import {
+  COUNTED,
+  listed,
+  paged,
+  q,
+  statement,
+  type Listed,
+  type Paged,
+  type Slots,
+} from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { Author } from '../../records/user.ts'
 
@@ -50,20 +60,21 @@ const subscription = statement(
 export const setSubscribed = (db: Db, id: number, userId: number, subscribed: boolean): Promise<number> =>
   db.run(subscription, { id, user_id: userId, subscribed })
 
-const takers = (p: { id: unknown; internal: unknown }): ReturnType<typeof sql> => sql`
-  select i.author_id as user_id from issues i where i.id = ${p.id}
-  union
-  select a.user_id from issue_assignees a where a.issue_id = ${p.id}
-  union
-  select t.author_id from notes t
-   where t.noteable_id = ${p.id} and t.system_action is null and (${p.internal}::boolean or not t.internal)`
 const participants = statement(
-  (p: Slots<{ id: number; internal: boolean; limit: number; offset: number }>) =>
-    sql<Paged<Author>>`${paged(
-      sql`select u.id, u.username, u.name, u.state, u.avatar_url from users u where u.id in (${takers(p)})
+  (p: Slots<{ id: number; internal: boolean; limit: number; offset: number }>) => {
+    const most = sql`greatest(${sql.lit(COUNTED + 1)}, ${p.limit}::bigint + ${p.offset}::bigint)`
+    return sql<Paged<Author>>`${paged(
+      sql`select u.id, u.username, u.name, u.state, u.avatar_url from users u where u.id in (select user_id from takers)
            order by u.id limit ${p.limit} offset ${p.offset}`,
-      sql`select from users u where u.id in (${takers(p)})`,
-    )}`,
+      sql`select from takers where user_id is not null`,
+      sql`takers as materialized (
+        select i.author_id as user_id from issues i where i.id = ${p.id}
+        union
+        select a.user_id from issue_assignees a where a.issue_id = ${p.id}
+        union
+        ${noteAuthors(p.id, sql`${p.internal}::boolean`, most)})`,
+    )}`
+  },
 )
 interface Page {
   readonly limit: number

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
+import { reacted } from '../../core/reaction_walk.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 /** What a list can be narrowed by. Who is named comes as ids or names, texts as patterns. */
@@ -44,12 +45,12 @@ const has = (
   walk: Walk,
 ): RawBuilder<unknown> =>
   there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id and a.user_id = ${user}`)
-const hasAny = (table: 'merge_request_assignees' | 'merge_request_reviewers'): RawBuilder<unknown> =>
-  there('each', sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
+const hasAny = (
+  table: 'merge_request_assignees' | 'merge_request_reviewers',
+  walk: Walk,
+): RawBuilder<unknown> => there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
-const reacted = (which: RawBuilder<unknown>, p: FilterSlots, walk: Walk): RawBuilder<unknown> =>
-  there(walk, sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${p.user_id} ${which}`)
 const both =
   (assignees: 'merge_request_assignees' | 'merge_request_reviewers'): Condition =>
   (p, walk) =>
@@ -64,14 +65,14 @@ const CONDITIONS = {
   author: (p) => sql`i.author_id = ${p.author}`,
   author_name: (p) => sql`i.author_id = ${namedBy(p.author_name)}`,
   assignee: (p, walk) => has('merge_request_assignees', p.assignee, walk),
-  assignee_any: () => hasAny('merge_request_assignees'),
-  assignee_none: () => sql`not ${hasAny('merge_request_assignees')}`,
+  assignee_any: (_, walk) => hasAny('merge_request_assignees', walk),
+  assignee_none: (_, walk) => sql`not ${hasAny('merge_request_assignees', walk)}`,
   assignee_names: (p) => sql`not exists (
     select from unnest(${p.assignee_names}::text[]) as wanted (name)
      where not ${has('merge_request_assignees', namedBy(sql`wanted.name`), 'each')})`,
   reviewer: (p, walk) => has('merge_request_reviewers', p.reviewer, walk),
-  reviewer_any: () => hasAny('merge_request_reviewers'),
-  reviewer_none: () => sql`not ${hasAny('merge_request_reviewers')}`,
+  reviewer_any: (_, walk) => hasAny('merge_request_reviewers', walk),
+  reviewer_none: (_, walk) => sql`not ${hasAny('merge_request_reviewers', walk)}`,
   reviewer_name: (p, walk) => has('merge_request_reviewers', namedBy(p.reviewer_name), walk),
   milestone: (p) => inMilestone(sql`s.title = ${p.milestone}`),
   milestone_any: () => sql`i.milestone_id is not null`,
@@ -83,9 +84,9 @@ const CONDITIONS = {
       sql`s.state = 'active' and s.start_date <= today() and (s.due_date is null or s.due_date >= today())`,
     ),
   ...labelConditions('merge_request'),
-  reaction: (p, walk) => reacted(sql`and e.name = ${p.reaction}`, p, walk),
-  reaction_any: (p, walk) => reacted(sql``, p, walk),
-  reaction_none: (p) => sql`not ${reacted(sql``, p, 'each')}`,
+  reaction: (p, walk) => reacted('merge_request', p.user_id, walk, sql`e.name = ${p.reaction}`),
+  reaction_any: (p, walk) => reacted('merge_request', p.user_id, walk),
+  reaction_none: (p, walk) => sql`not ${reacted('merge_request', p.user_id, walk)}`,
   source_branch: (p) => sql`i.source_branch = ${p.source_branch}`,
   target_branch: (p) => sql`i.target_branch = ${p.target_branch}`,
   source_project: (p) => sql`i.source_project_id = ${p.source_project}`,

@@ -13,6 +13,10 @@ const world = sharedWorld(async (here) => {
   few = await makeCrowd(here, 'merge_request', { top, count: 500 })
   many = await makeCrowd(here, 'merge_request', { top, count: 12_000 })
   reporter = await here.make.memberOf('reporter', { group: top })
+  for (const { project } of [few, many])
+    await here.make.sql(`
+      insert into award_emoji (name, user_id, noteable_id)
+        select 'tada', ${reporter.id}, m.id from merge_requests m where m.project_id = ${project} and m.iid % 10 > 0`)
   await settle(here)
 })
 
@@ -25,6 +29,7 @@ const LABELS = [
   'labels=most,half&state=opened',
   'labels=nearly&not[labels]=rare',
 ]
+const OWN = 'my_reaction_emoji=tada'
 const ORDERS = ['milestone_due', 'label_priority'].flatMap((order) => [
   `order_by=${order}`,
   `order_by=${order}&sort=asc`,
@@ -35,17 +40,17 @@ const cases: [where: string, of: (crowd: Crowd) => string, pages: readonly strin
   [
     'a project',
     ({ project }) => `/projects/${project}/merge_requests`,
-    [...LABELS, ...ORDERS, 'not[labels]=rare', 'labels=None'],
+    [...LABELS, ...ORDERS, 'not[labels]=rare', 'labels=None', OWN],
   ],
   [
     'a group',
     ({ group }) => `/groups/${group}/merge_requests`,
-    ['labels=most', 'labels=None', ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS],
+    ['labels=most', 'labels=None', 'not[labels]=half', OWN, ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS],
   ],
   [
     'everything',
     (crowd) => (crowd === few ? `/groups/${few.group}/merge_requests` : '/merge_requests'),
-    ['labels=most', 'labels=None', ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS].map(
+    ['labels=most', 'labels=None', OWN, ...LABELS.slice(0, 3), ...ORDERS, ...COLUMNS].map(
       (page) => `scope=all&${page}`,
     ),
   ],

@@ -9,6 +9,7 @@ import {
 } from '../../core/label_choice.ts'
 import { titlesOf } from '../../core/labelling.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
+import { reactionsOf } from '../../core/reaction_walk.ts'
 import { listPage, matching, walked, type RecordList } from '../../core/record_list.ts'
 import { openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -81,7 +82,10 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
     sees: () => sql`true`,
     projects: { shown: sql`${shown} ${shape.archived ? sql`` : sql`and not p.archived`}`, role: sql`0` },
     linked: ['state', 'created_after', 'created_before'],
-    leads: {},
+    labelLinked: [],
+    leads: {
+      reaction: reactionsOf('merge_request', p.user_id, p.reaction),
+    },
     scattered: shape.filters.some((name) => SEARCHES.includes(name)) ? 'by words' : undefined,
   }
 }
@@ -119,7 +123,7 @@ async function labelsOf(
   const titles = titlesOf([...labels, ...notLabels])
   const found = (await db.rows(known, { ...where, labels: titles }))[0]?.labels ?? []
   const chosen = chooseLabels(labels, found, one)
-  return chosen && [chosen, refuseLabels(notLabels, found, one)]
+  return chosen && [chosen, refuseLabels(notLabels, found, place.in)]
 }
 
 /** One page of the merge requests there, as far as the viewer sees them; of a project all, as its gates have it. */

@@ -52,6 +52,9 @@ test('of more than 10,000 that match a list finds, in order, what a look through
     insert into label_links (label_id, noteable_id)
     select l.id, m.id from labels l join merge_requests m on m.project_id = ${large.id}
      where l.group_id = ${above.id} and m.iid % 7 = 0;
+    insert into award_emoji (name, user_id, noteable_id)
+    select 'tada', u, m.id from merge_requests m, unnest(array[${ada.id}, ${bo.id}]) u
+     where m.project_id = ${large.id} and m.iid % 50 > 1;
     update merge_requests set state = 'merged', milestone_id = null where project_id = ${large.id} and iid % 13 = 0;
     insert into merge_request_assignees (merge_request_id, user_id)
     select id, ${bo.id} from merge_requests where project_id = ${large.id} and iid % 50 = 7;
@@ -79,6 +82,8 @@ test('of more than 10,000 that match a list finds, in order, what a look through
     ],
     ['labels=most&not[labels]=some', (one) => one.labels.includes('most') && !one.labels.includes('some')],
     ['not[labels]=some,rare', (one) => !one.labels.includes('some') && !one.labels.includes('rare')],
+    ['my_reaction_emoji=tada', (one) => one.iid % 50 > 1],
+    ['my_reaction_emoji=tada&state=merged', (one) => one.iid % 50 > 1 && one.state === 'merged'],
     ['labels=Any', (one) => one.labels.length > 0],
     ['labels=None', (one) => one.labels.length === 0],
     ['not[labels]=half', (one) => !one.labels.includes('half')],

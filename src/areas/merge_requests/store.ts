@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { noteAuthors } from '../../core/note_authors.ts'
 import type { Project } from '../../core/projects.ts'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -42,7 +43,7 @@ const participants = statement(
       select author_id as id from merge_requests where id = ${p.id}
       union select user_id from merge_request_assignees where merge_request_id = ${p.id}
       union select user_id from merge_request_reviewers where merge_request_id = ${p.id}
-      union select author_id from notes where noteable_id = ${p.id} and not internal and system_action is null) who
+      union ${noteAuthors(p.id, sql`false`)}) who
      where who.id is not null order by who.id`,
 )
 export const participantsOf = async (db: Db, id: number): Promise<Author[]> =>

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { namesUser, usersNamed } from '../../core/word_search.ts'
 import type { Db } from '../../db/client.ts'
+import { foundFirst } from '../../db/found.ts'
 import type { User } from '../../db/schema.ts'
 import type { Profile } from '../../db/schema_people.ts'
 import {
@@ -104,6 +105,18 @@ const listStatement = statements<ListShape, Values, Paged<Person>>((p, shape) =>
     shape.by === 'name'
       ? sql`from (select u.* from users u ${order} offset 0) u where ${where}`
       : sql`from users u where ${where} ${order}`
+  // No index leads to those without projects: whoever is looked through for the total is the page where they are few.
+  if (shape.having.includes('without_projects')) {
+    const columns = sql`u.id, ${sql.ref(`u.${shape.order}`)} as by`
+    return foundFirst({
+      all: sql`select ${columns} from users u where ${where}`,
+      few: sql`select * from found`,
+      walked: sql`select ${columns} ${matches} limit ${sql.lit(shape.reach)}`,
+      order: sql`i.by ${direction}, i.id ${direction}`,
+      page: p,
+      shown: (chosen) => sql`${personOf(sql`select u.* from users u where u.id in (${chosen})`)} ${order}`,
+    })
+  }
   return paged(
     sql<Person>`${personOf(sql`select u.* from (select u.* ${matches} limit ${sql.lit(shape.reach)}) u
       ${order} limit ${p.limit} offset ${p.offset}`)} ${order}`,

@@ -1,0 +1,24 @@
+import { sql, type RawBuilder } from 'kysely'
+import { there, type Kind, type Walk } from './label_walk.ts'
+
+// Lists of issues and of merge requests by what somebody reacted to: a reaction knows of its record what lists ask most.
+
+type Sql = RawBuilder<unknown>
+
+/** What somebody reacted to with the emoji, as what reactions know of their records. */
+export const reactionsOf =
+  (kind: Kind, user: Sql, emoji: Sql) =>
+  (project?: Sql): Sql => sql`
+    select e.noteable_id as id, e.noteable_project_id as project_id, e.noteable_created_at as created_at,
+           e.noteable_state as state, e.noteable_confidential as confidential
+      from award_emoji e
+     where e.user_id = ${user} and e.name = ${emoji} and e.noteable_kind = ${sql.lit(kind)}
+       and ${project ? sql`e.noteable_project_id = ${project}` : sql`true`}`
+
+/** Whether somebody reacted to the record `i`, in the way that `which` says of the reaction `e`. */
+export const reacted = (kind: Kind, user: Sql, walk: Walk, which = sql`true`): Sql =>
+  there(
+    walk,
+    sql`from award_emoji e where e.noteable_id = i.id and e.user_id = ${user} and ${which}
+         and ${walk === 'each' ? sql`true` : sql`e.noteable_kind = ${sql.lit(kind)} and e.noteable_project_id = i.project_id`}`,
+  )
