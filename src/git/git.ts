@@ -14,6 +14,7 @@ import { patchTree } from './objects/patch_tree.ts'
 import { Pool } from './processes/pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './care/room_folder.ts'
+import { roomFor } from './room_for.ts'
 import { Spawner } from './processes/spawner.ts'
 import { PackedRefsReader } from './refs/packed_refs.ts'
 import { Tips } from './refs/tips.ts'
@@ -179,7 +180,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     walkTools,
     commits: caches.commits,
     stats: caches.stats,
-    digests: new LRUCache<string, string>({ max: digestEntries }),
+    digests: new LRUCache<string, string>(roomFor(digestEntries)),
     writing,
   }
   const forget = (gitDirectory: string): void => {
@@ -206,7 +207,7 @@ function openCaches(maxSize: number): Caches {
       maxSize,
       sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length + entryBytes,
     }),
-    stats: new LRUCache({ max: statsEntries }),
+    stats: new LRUCache(roomFor(statsEntries)),
   }
 }
 

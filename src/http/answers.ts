@@ -2,10 +2,11 @@ import { Readable } from 'node:stream'
 import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Compile } from 'typebox/compile'
+import type { Validator } from 'typebox/compile'
 import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
 import type { Context } from './gate.ts'
+import { onceFor } from './once.ts'
 import { Answer, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { pageHeaders } from './pages.ts'
 
@@ -17,7 +18,7 @@ type Send = (
 ) => FastifyReply | Promise<FastifyReply>
 
 /** The compiler of schemas, for tests: a server neither checks what it answers nor loads what could. */
-export type AnswerCheck = typeof Compile
+export type AnswerCheck = (schema: TSchema) => Pick<Validator, 'Check' | 'Errors'>
 
 /** Makes the function that sends what a handler returned, as its operation declares. */
 export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | undefined): Send {
@@ -68,13 +69,15 @@ function sendBytes(
   return open().then((body) => reply.headers(headers).send(body))
 }
 
+const textOf = onceFor((schema: TSchema) => fastJson(inOrder(schema) as Parameters<typeof fastJson>[0]))
+
 /** Makes the function that turns an answer into text by its schema; with `checkAnswers` it throws where they differ. */
 export function writer(
   name: string,
   schema: TSchema,
   checkAnswers: AnswerCheck | undefined,
 ): (body: unknown) => string {
-  const write = fastJson(inOrder(schema) as Parameters<typeof fastJson>[0])
+  const write = textOf(schema)
   if (!checkAnswers) return write
   const validator = checkAnswers(schema)
   return (body) => {

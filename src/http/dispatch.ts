@@ -4,9 +4,9 @@ import type { Instance } from '../instance.ts'
 import { compileAnswer, writer, type AnswerCheck } from './answers.ts'
 import {
   compileAlong,
-  compileEntry,
   compileGates,
   contextOf,
+  entryOf,
   walk,
   type PathParams,
   type Visit,
@@ -16,6 +16,7 @@ import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import { Answer, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
+import { inPlaces } from './places.ts'
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
 import { Problem, unauthorized } from './problems.ts'
 
@@ -37,15 +38,21 @@ export function mount(
   surroundings: Surroundings,
 ): void {
   const reads = new Map(operations.flatMap((op) => (op.method === 'GET' ? [[op.path, op]] : [])))
-  for (const op of operations)
-    app.route({
-      method: op.method,
-      url: prefix + op.path,
-      config: { operation: op.name },
-      ...(op.takes !== undefined &&
-        largeBody(op.takes, surroundings.instance, compileKnock(op, surroundings))),
-      handler: compile(op, surroundings, reads.get(op.path)),
+  for (const [first, ...others] of inPlaces(operations)) {
+    const byMethod = [first, ...others].flatMap((op) => {
+      const handler = compile(op, surroundings, reads.get(op.path))
+      return (op.method === 'GET' ? ['GET', 'HEAD'] : [op.method]).map((method) => ({ method, op, handler }))
     })
+    const handlers = new Map(byMethod.map(({ method, handler }) => [method, handler]))
+    app.route({
+      method: [...handlers.keys()],
+      url: prefix + first.path,
+      config: { operations: Object.fromEntries(byMethod.map(({ method, op }) => [method, op.name])) },
+      ...(first.takes !== undefined &&
+        largeBody(first.takes, surroundings.instance, compileKnock(first, surroundings))),
+      handler: (request, reply) => handlers.get(request.method)?.(request, reply),
+    })
+  }
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -54,7 +61,6 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
   const alongOf = compileAlong(op)
-  const enter = compileEntry(op)
   const represent = read && compileRepresent(read, around)
   const answer = compileAnswer(op, around.checkAnswers)
 
@@ -72,7 +78,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     request.actor = visitor.actor
 
     const ctx = contextOf(instance, visitor, visit)
-    await enter(ctx, sent, path)
+    await entryOf(op)(ctx, sent, path)
     const handle = (): Promise<unknown> => {
       if (op.method === 'GET') return op.handle(ctx as never)
       const match = isConditional(op, headers) ? headers['if-match'] : undefined
@@ -87,7 +93,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
         return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
       return onSnapshot(instance.db, async (db) => {
         const now = contextOf({ ...instance, db }, await signIn(visit), visit)
-        await enter(now, sent, path)
+        await entryOf(op)(now, sent, path)
         await matches(db)
         return op.handle(now as never)
       })
@@ -128,12 +134,11 @@ function compileRepresent(
   { instance, signIn, checkAnswers }: Surroundings,
 ): (db: Db, visit: Visit, path: PathParams) => Promise<string | undefined> {
   const alongOf = compileAlong(op)
-  const enter = compileEntry(op)
   let write: ((body: unknown) => string) | undefined
   return async (db, visit, path) => {
     const visitor = await signIn({ ...visit, along: alongOf(path) })
     const ctx = contextOf({ ...instance, db }, visitor, visit)
-    await enter(ctx, visit.sent, path)
+    await entryOf(op)(ctx, visit.sent, path)
     const answer = await op.handle(ctx as never)
     const result = answer instanceof Answer ? answer.body : answer
     if (result === null) return undefined

@@ -3,6 +3,7 @@ import { Type as t, type TObject } from 'typebox'
 import type { Instance } from '../instance.ts'
 import { emptyTree, type Tree } from './forms.ts'
 import type { Actor, Along, AnyGate, Context } from './gate.ts'
+import { onceFor } from './once.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
@@ -49,10 +50,10 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
     stillMatches: async () => {},
   }) as AnyContext
 
-/** All that stands before the handler: gates, parameters, gates. */
-export function compileEntry(
-  op: NamedOperation,
-): (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void> {
+type Entry = (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void>
+
+/** All that stands before the handler: gates, parameters, gates. It is made when the operation is first called. */
+export const entryOf = onceFor((op: NamedOperation): Entry => {
   const first = compileGates(op.first ?? [])
   const gates = compileGates(op.gates)
   const read = compileParams(op)
@@ -64,7 +65,7 @@ export function compileEntry(
     ctx['params'] = params
     await walk(gates, ctx, path)
   }
-}
+})
 
 /** A path parameter that is read before the parameters are: it must be text PostgreSQL can compare. */
 function readRef(path: PathParams, name: string): string {

@@ -37,8 +37,8 @@ declare module 'fastify' {
     actor: Actor | null
   }
   interface FastifyContextConfig {
-    /** The name of the operation that a route serves, for logs and metrics. */
-    readonly operation?: string
+    /** The names of the operations that a route serves, by method: for logs and metrics. */
+    readonly operations?: Readonly<Record<string, string>>
     /** Set on routes whose bodies may take longer than others, and which see to it themselves that they do not stall. */
     readonly ownDeadline?: boolean
   }
@@ -158,7 +158,7 @@ const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
 
 function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {
   app.addHook('onResponse', async (request, reply) => {
-    const operation = request.routeOptions.config?.operation ?? 'none'
+    const operation = request.routeOptions.config?.operations?.[request.method] ?? 'none'
     const ms = Math.round(reply.elapsedTime * 1000) / 1000
     onAnswer?.(operation, request.method, reply.statusCode, ms)
     const path = request.raw.url?.split('?', 1)[0]

@@ -43,7 +43,7 @@ export function mountGit(app: FastifyInstance, surroundings: Surroundings): void
         method,
         url: `/-/git/:place/${path}`,
         exposeHeadRoute: false,
-        config: { operation: name, ownDeadline: true },
+        config: { operations: { [method]: name }, ownDeadline: true },
         handler: (request, reply) => handler(around, request, reply),
       })
     route('GET', 'info/refs', 'getGitRefs', infoRefs)

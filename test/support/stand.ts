@@ -28,13 +28,15 @@ const everything = new WeakMap<World, string>()
 
 /** One statement over all tables: each as the text of its rows, but for the moment a token was last used. */
 async function everythingOf(world: World): Promise<string> {
-  const { rows } = await world.opened.client.pool.query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
+  const { rows } = await world.opened.client.pool.query<{ name: string; used: boolean }>(
+    `select relname as name, exists (
+              select from pg_attribute where attrelid = c.oid and attname = 'last_used_at') as used
+       from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
   )
   const parts = rows.map(
-    ({ name }) =>
-      `select '${name}' as name, (select string_agg(row, e'\\n' order by row) from
-         (select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t) r) as rows`,
+    ({ name, used }) =>
+      `select '${name}' as name, (select string_agg(row, e'\\n' order by row collate "C") from
+         (select (${used ? "to_jsonb(t) - 'last_used_at'" : 'row_to_json(t)'})::text as row from "${name}" t) r) as rows`,
   )
   return parts.join(' union all ')
 }

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
+import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createApp, type AppOptions } from '../../src/app.ts'
 import { openInstance, type Opened } from '../../src/open.ts'
 import { readConfig, type Config } from '../../src/config.ts'
+import { onceFor } from '../../src/http/once.ts'
 import { createTestDatabase } from './database.ts'
 import { createMakers, type Makers, type Someone } from './makers.ts'
 
@@ -43,6 +45,9 @@ export interface WorldOptions {
   readonly server?: Partial<Omit<AppOptions, 'log'>>
 }
 
+/** Worlds of one process check the same answers. */
+const checkOf = onceFor((schema: TSchema) => Compile(schema))
+
 /** A whole instance on a database and a data directory of its own, with its server in reach of `inject`. */
 export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): Promise<World> {
   const database = await createTestDatabase()
@@ -58,7 +63,7 @@ export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): P
   const sent: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
   const opened = await openInstance(config, { log, onStatement: (name) => void sent.push(name) })
-  const { app } = createApp(opened, { log, checkAnswers: Compile, ...server })
+  const { app } = createApp(opened, { log, checkAnswers: checkOf, ...server })
   await app.ready()
   const call = callOf(app)
   return {

@@ -247,7 +247,7 @@ test('an address that is none of the web is refused in the published words, and 
   ])
     assert.equal((await send('PUT', `${of(project)}/${badge.id}`, { link_url })).status, 200)
   await send('PUT', `${of(project)}/${badge.id}`, { link_url: 'https://x.example' })
-  const stamp = /"updated_at": "[^"]*"/g
+  const stamp = /"updated_at":"[^"]*"/g
   assert.equal((await contents(world())).replaceAll(stamp, ''), before.replaceAll(stamp, ''))
 })
 

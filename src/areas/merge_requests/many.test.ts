@@ -44,6 +44,7 @@ test('of more than 10,000 that match a list finds, in order, what a look through
            '2024-01-01'::timestamptz + n * interval '1 minute',
            (select id from milestones where project_id = ${large.id} and iid = n % 6)
       from generate_series(1, 11000) n order by n;
+    analyze merge_requests, labels;
     insert into label_links (label_id, noteable_id)
     select l.id, m.id from labels l join merge_requests m on m.project_id = l.project_id
      where l.project_id = ${large.id}

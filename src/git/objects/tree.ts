@@ -3,6 +3,7 @@ import type { ObjectAnswer, ObjectQuestion } from '../processes/cat_file.ts'
 import { GitError } from '../errors.ts'
 import { isSha, treePath } from '../names.ts'
 import type { Pool } from '../processes/pool.ts'
+import { roomFor } from '../room_for.ts'
 
 /** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
 export interface Entry {
@@ -60,7 +61,7 @@ export class TreeReader {
   })
 
   /** Commits to their trees. */
-  readonly #roots = new LRUCache<string, string>({ max: cachedRoots })
+  readonly #roots = new LRUCache<string, string>(roomFor(cachedRoots))
 
   constructor(objects: Pool<ObjectQuestion, ObjectAnswer | undefined>) {
     this.#objects = objects

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { roomFor } from '../room_for.ts'
 
 /** Times in milliseconds. */
 export interface TurnLimits {
@@ -42,7 +43,7 @@ export class PushTurns {
   readonly #limits: TurnLimits
   readonly #places = new Map<string, Place>()
   /** Who wanted to push, and has not: by repository and caller. */
-  readonly #missed = new LRUCache<string, true>({ max: remembered, ttl: rememberedMs })
+  readonly #missed = new LRUCache<string, true>({ ...roomFor(remembered), ttl: rememberedMs })
 
   constructor(limits: Partial<TurnLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
