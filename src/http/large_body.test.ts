@@ -204,7 +204,13 @@ test('who goes away in the middle of a large body gives its place back, and its 
     socket.destroy()
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
-  const answer = await send(`{"content":"${'x'.repeat(21 * MB)}"}`)
+  const body = `{"content":"${'x'.repeat(21 * MB)}"}`
+  let answer = await send(body)
+  // The places are free as soon as the server has heard of it.
+  for (let tries = 0; answer.status === 429 && tries < 20; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    answer = await send(body)
+  }
   assert.equal(answer.status, 200)
   await answer.arrayBuffer()
   for (let i = 0; open() > before + 2 && i < 400; i += 1)
