@@ -49,3 +49,14 @@ test('an address of a group has 500 characters at most, with names and projects 
   assert.deepEqual(moved.body, { message: `Transfer failed: Validation failed: Full path ${TOO_LONG}` })
   assert.equal(await contents(world()), before)
 })
+
+test('a group whose address is longer from before can still be changed', async () => {
+  const { make } = world()
+  const group = await make.group({ path: word(200) })
+  await make.sql(`
+    alter table namespaces disable trigger namespaces_full_path_fits;
+    update namespaces set full_path = path || '/${word(400)}' where id = ${group.id};
+    alter table namespaces enable trigger namespaces_full_path_fits`)
+  const body = { description: 'old and long' }
+  assert.equal((await world().call('PUT', `/groups/${group.id}`, { as: admin, body })).status, 200)
+})
