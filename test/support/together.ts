@@ -1,5 +1,10 @@
 import { after, describe } from 'node:test'
 
+const last: (() => Promise<void>)[] = []
+
+/** Has something done after the last of the files that this process runs. */
+export const afterAllFiles = (work: () => Promise<void>): void => void last.push(work)
+
 /**
  * Runs test files one after another in this process, each as a suite of its own: the program is loaded once for all of
  * them. For files that leave nothing behind in the process.
@@ -17,4 +22,8 @@ export async function together(files: Readonly<Record<string, () => Promise<unkn
         }
       })
     })
+  // A suite too, because suites wait for what closes those before them.
+  void describe('after all files', () => {
+    after(async () => void (await Promise.all(last.map((work) => work()))))
+  })
 }

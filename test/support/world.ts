@@ -10,7 +10,9 @@ import { openInstance, type Opened } from '../../src/open.ts'
 import { readConfig, type Config } from '../../src/config.ts'
 import { onceFor } from '../../src/http/once.ts'
 import { createTestDatabase } from './database.ts'
+import { emptier } from './empty_world.ts'
 import { createMakers, type Makers, type Someone } from './makers.ts'
+import { afterAllFiles } from './together.ts'
 
 export interface World {
   readonly app: FastifyInstance
@@ -43,18 +45,51 @@ export interface Answered {
 export interface WorldOptions {
   readonly env?: Record<string, string>
   readonly server?: Partial<Omit<AppOptions, 'log'>>
+  /** Plans are as the server has them. Else every statement is planned once: it was a tenth of the time of all tests. */
+  readonly measured?: true
 }
+
+/** Closed and emptied: the next file takes it over, because to open one takes longer than most files need. */
+let vacant: { readonly world: World; readonly shut: () => Promise<void> } | undefined
 
 /** Worlds of one process check the same answers. */
 const checkOf = onceFor((schema: TSchema) => Compile(schema))
 
-/** A whole instance on a database and a data directory of its own, with its server in reach of `inject`. */
-export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): Promise<World> {
+/**
+ * A whole instance on a database and a data directory of its own, with its server in reach of `inject`. Nothing is in
+ * it, but with no options the ids of an earlier file's records may have been taken.
+ */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  if (Object.keys(options).length > 0) return newWorld(options)
+  if (vacant !== undefined) {
+    const { world } = vacant
+    vacant = undefined
+    return world
+  }
+  const made = await newWorld(options)
+  const emptied = await emptier(made.opened)
+  const world: World = {
+    ...made,
+    close: async () => {
+      const isEmpty = vacant === undefined && !made.app.server.listening && (await emptied())
+      // Another may have become so meanwhile.
+      if (vacant !== undefined || !isEmpty) return made.close()
+      made.logs.length = 0
+      vacant = { world, shut: () => made.close() }
+    },
+  }
+  return world
+}
+afterAllFiles(async () => vacant?.shut())
+
+async function newWorld({ env = {}, server = {}, measured }: WorldOptions): Promise<World> {
   const database = await createTestDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-world-'))
   const config = readConfig({
     PATH: process.env['PATH'],
-    DATABASE_URL: database.url,
+    DATABASE_URL: measured
+      ? database.url
+      : `${database.url}&options=-c%20plan_cache_mode%3Dforce_generic_plan`,
     GUILDHALL_DATA_DIR: dataDir,
     GUILDHALL_URL: 'https://guild.example',
     ...env,
@@ -75,9 +110,9 @@ export async function openWorld({ env = {}, server = {} }: WorldOptions = {}): P
     call,
     get: (path, as) => call('GET', path, { as }),
     statements: async (work) => {
-      const before = sent.length
+      sent.length = 0
       await work()
-      return sent.slice(before)
+      return [...sent]
     },
     close: async () => {
       await app.close()

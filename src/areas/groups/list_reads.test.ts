@@ -11,17 +11,20 @@ let vast: Namespace
 let home: number
 let few: Someone
 let top: Someone
-const world = sharedWorld(async ({ make }) => {
-  vast = await make.group({ visibility: 'public' })
-  top = await make.memberOf('developer', { group: vast })
-  few = await make.memberOf('guest', { group: await make.group() })
-  const other = await make.user()
-  home = other.id
-  // More than are fetched and sorted, and none of them to be seen.
-  await make.sql(`insert into projects (namespace_id, name, path, full_path)
+const world = sharedWorld(
+  async ({ make }) => {
+    vast = await make.group({ visibility: 'public' })
+    top = await make.memberOf('developer', { group: vast })
+    few = await make.memberOf('guest', { group: await make.group() })
+    const other = await make.user()
+    home = other.id
+    // More than are fetched and sorted, and none of them to be seen.
+    await make.sql(`insert into projects (namespace_id, name, path, full_path)
     select id, 'Project ' || n, 'p' || n, full_path || '/p' || n
       from namespaces, generate_series(1, 2500) n where owner_id = ${other.id}`)
-})
+  },
+  { measured: true },
+)
 
 /** Of each kind as many more: half of the groups below the vast one, and a project in each; some in a person's hands. */
 async function grow(count: number): Promise<void> {

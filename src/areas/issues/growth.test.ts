@@ -9,14 +9,15 @@ let few: Crowd
 let many: Crowd
 let planner: Someone
 let guest: Someone
-const world = sharedWorld(async (here) => {
-  const top = await here.make.group({ visibility: 'public' })
-  few = await makeCrowd(here, 'issue', { top, count: 500 })
-  many = await makeCrowd(here, 'issue', { top, count: 12_000 })
-  planner = await here.make.memberOf('planner', { group: top })
-  guest = await here.make.memberOf('guest', { group: top })
-  for (const { project } of [few, many])
-    await here.make.sql(`
+const world = sharedWorld(
+  async (here) => {
+    const top = await here.make.group({ visibility: 'public' })
+    few = await makeCrowd(here, 'issue', { top, count: 500 })
+    many = await makeCrowd(here, 'issue', { top, count: 12_000 })
+    planner = await here.make.memberOf('planner', { group: top })
+    guest = await here.make.memberOf('guest', { group: top })
+    for (const { project } of [few, many])
+      await here.make.sql(`
       insert into award_emoji (name, user_id, noteable_id)
         select 'tada', u, i.id from issues i, unnest(array[${planner.id}, ${guest.id}]) u
          where i.project_id = ${project} and i.iid % 10 > 0;
@@ -26,8 +27,10 @@ const world = sharedWorld(async (here) => {
         select d.id, d.noteable_id, case when n % 2 = 0 then ${planner.id} else ${guest.id} end, 'What is said', n % 3 = 0
           from discussions d join issues i on i.id = d.noteable_id and i.project_id = ${project},
                (select count(*) as records from issues where project_id = ${project}) c, generate_series(1, c.records) n`)
-  await settle(here)
-})
+    await settle(here)
+  },
+  { measured: true },
+)
 
 /** What is counted, to 10,001, is read from indexes: a hundred entries in a block, or rows in their order. */
 const COUNTING = 900

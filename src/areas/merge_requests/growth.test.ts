@@ -8,17 +8,20 @@ import { sharedWorld } from '../../../test/support/stand.ts'
 let few: Crowd
 let many: Crowd
 let reporter: Someone
-const world = sharedWorld(async (here) => {
-  const top = await here.make.group({ visibility: 'public' })
-  few = await makeCrowd(here, 'merge_request', { top, count: 500 })
-  many = await makeCrowd(here, 'merge_request', { top, count: 12_000 })
-  reporter = await here.make.memberOf('reporter', { group: top })
-  for (const { project } of [few, many])
-    await here.make.sql(`
+const world = sharedWorld(
+  async (here) => {
+    const top = await here.make.group({ visibility: 'public' })
+    few = await makeCrowd(here, 'merge_request', { top, count: 500 })
+    many = await makeCrowd(here, 'merge_request', { top, count: 12_000 })
+    reporter = await here.make.memberOf('reporter', { group: top })
+    for (const { project } of [few, many])
+      await here.make.sql(`
       insert into award_emoji (name, user_id, noteable_id)
         select 'tada', ${reporter.id}, m.id from merge_requests m where m.project_id = ${project} and m.iid % 10 > 0`)
-  await settle(here)
-})
+    await settle(here)
+  },
+  { measured: true },
+)
 
 /** What is counted, to 10,001, is read from indexes: a hundred entries in a block, or rows in their order. */
 const COUNTING = 900
