@@ -1,8 +1,10 @@
 /* A project with a small history of its own, what a commit through the interface needs, and what git says came of it. */
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { repositoryPath } from '../../src/core/projects.ts'
 import type { Project, Visibility } from '../../src/db/schema.ts'
-import { gitBytes, gitLines, gitText } from './git_fixtures.ts'
+import { gitBytes, gitText } from './git_fixtures.ts'
 import type { Someone } from './makers.ts'
 import { writeSmallHistory, type SmallHistory } from './small_history.ts'
 import { openWorld, type Answered, type World } from './world.ts'
@@ -52,11 +54,17 @@ export const post = (
 ): Promise<Answered> =>
   world.call('POST', `/projects/${project.id}/repository/commits`, { as, body, headers })
 
-/** All that refs and the object store hold: equal texts mean that nothing was written. */
+/** All that refs and the object store hold, but for what is derived from it: equal texts mean that nothing was written. */
 export function stored(directory: string): string {
-  const objects = gitLines(directory, ['cat-file', '--batch-all-objects', '--batch-check'])
-  const refs = gitLines(directory, ['for-each-ref', '--format=%(refname) %(objectname)'])
-  return [gitText(directory, ['symbolic-ref', 'HEAD']), ...refs, ...objects].join('\n')
+  const below = (folder: string): string[] =>
+    readdirSync(join(directory, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+  const objects = below('objects').filter((file) => !file.startsWith('objects/info/'))
+  const refs = ['HEAD', 'packed-refs', ...below('refs')]
+    .filter((file) => existsSync(join(directory, file)))
+    .map((file) => `${file} ${readFileSync(join(directory, file), 'utf8')}`)
+  return [...refs, ...objects].toSorted().join('\n')
 }
 
 /** Mode, kind and path of every file, and its content unless it is a submodule. */
