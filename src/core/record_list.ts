@@ -36,6 +36,8 @@ export interface RecordList<Name extends string> {
   readonly labelLinked: readonly Name[]
   /** Conditions by whose own links a list in the order of time is walked in a project or below a group, and found in all. */
   readonly leads: Partial<Record<Name, (project?: Sql) => Sql>>
+  /** Conditions by whose own links all is found, in no order. */
+  readonly finds: Partial<Record<Name, (project?: Sql) => Sql>>
   /** Words lead to what has them, and reactions to what was reacted to; neither stands beside a walk in the order of time. */
   readonly scattered: 'by words' | 'by reactions' | undefined
 }
@@ -105,7 +107,7 @@ function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql, ordered:
   if (list.in === 'project' && (lead === 'label' || lead === 'several_labels'))
     return sql`select i.* from (${alongLabel(kind, p, p.place)}) i
       where ${holds(rest, 'linked')} and ${sees(sql`0`)} ${cut}`
-  const links = list.leads[lead as Name]
+  const links = list.leads[lead as Name] ?? (ordered ? undefined : list.finds[lead as Name])
   if (links === undefined) return undefined
   if (list.in === 'everywhere')
     return ordered ? undefined : ofAll(list, sql`(${links()})`, holds(rest, 'each'))

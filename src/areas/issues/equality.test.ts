@@ -160,6 +160,7 @@ const filters = (): Filter[][] => [
   [
     ['my_reaction_emoji=tada', (issue) => issue.reactions.includes('tada')],
     ['my_reaction_emoji=rocket', (issue) => issue.reactions.includes('rocket')],
+    ['my_reaction_emoji=Any', (issue) => issue.reactions.length > 0],
     ['my_reaction_emoji=None', (issue) => issue.reactions.length === 0],
     ['not[my_reaction_emoji]=rocket', (issue) => !issue.reactions.includes('rocket')],
   ],

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { reactionsOf } from '../../core/reaction_walk.ts'
+import { anyReactionOf, reactionsOf } from '../../core/reaction_walk.ts'
 import type { RecordList } from '../../core/record_list.ts'
 import { ROLES } from '../../core/roles.ts'
 import { role, seesIssuesOf } from '../../core/sight.ts'
@@ -76,6 +76,7 @@ export function issuesOf(p: P, shape: Shape): RecordList<ConditionName> {
          where a.user_id = ${p.assignee} and ${project ? sql`a.issue_project_id = ${project}` : sql`true`}`,
       emoji: reactionsOf('issue', p.viewer, p.emoji),
     },
+    finds: { any_emoji: anyReactionOf('issue', p.viewer) },
     scattered: has(shape, SEARCHES) ? 'by words' : has(shape, REACTIONS) ? 'by reactions' : undefined,
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../core/label_choice.ts'
 import { titlesOf } from '../../core/labelling.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
-import { reactionsOf } from '../../core/reaction_walk.ts'
+import { anyReactionOf, reactionsOf } from '../../core/reaction_walk.ts'
 import { listPage, matching, walked, type RecordList } from '../../core/record_list.ts'
 import { openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -86,6 +86,7 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
     leads: {
       reaction: reactionsOf('merge_request', p.user_id, p.reaction),
     },
+    finds: { reaction_any: anyReactionOf('merge_request', p.user_id) },
     scattered: shape.filters.some((name) => SEARCHES.includes(name)) ? 'by words' : undefined,
   }
 }
