@@ -13,6 +13,7 @@ import {
 } from './label_walk.ts'
 import { homeOf } from './roles.ts'
 import { mine, type CallerSlots } from './sight.ts'
+import { isFrequentAmong } from './word_search.ts'
 
 // How lists of issues and of merge requests find what matches: along an index of each project, along the links to a label,
 // or along one index of all projects; an area says what its conditions are, who sees what, and which orders there are.
@@ -133,6 +134,27 @@ const ofAll = <Name extends string>(
   with ${mine(p)} select i.* from ${rows} i join projects p on p.id = i.project_id, ${homeOf} n
    where ${held} and ${projects.shown} and ${sees(projects.role)}`
 
+/**
+ * What bears the label that leads and has words, in one project: found by the words; but where they are frequent among what
+ * bears it, along its links, because a walk past all else that has them would be long.
+ */
+function labelledWith<Name extends string>(list: RecordList<Name>, byWords: Sql): Sql {
+  const { kind, p, conditions, holds, sees } = list
+  const links = alongLabel(kind, p, p.place)
+  const records = (from: Sql): Sql => sql`
+    select i.* from (${from}) k, lateral (select * from ${sql.table(`${kind}s`)} r where r.id = k.id offset 0) i
+     where ${sees(sql`0`)} and ${holds(
+       conditions.filter((name) => name !== 'label'),
+       'each',
+     )}`
+  return sql`
+    with frequent as materialized (
+      select ${isFrequentAmong(links, sql`created_at`, records)} as it)
+    select i.* from (${byWords}) i where not (select it from frequent)
+     union all
+    select i.* from (${records(links)}) i where (select it from frequent)`
+}
+
 /** All that match, in no order: whole records, or where links tell them only what those know. */
 export function matching<Name extends string>(
   list: RecordList<Name>,
@@ -147,7 +169,8 @@ export function matching<Name extends string>(
     list.in === 'everywhere'
       ? ofAll(list, table, holds(conditions, 'led'))
       : inEach(list, ofProject(list, cut, list.in === 'group' || list.scattered ? 'led' : 'in time'))
-  return { all, linked: false }
+  const both = list.in === 'project' && list.scattered === 'by words' && conditions.includes('label')
+  return { all: both ? labelledWith(list, all) : all, linked: false }
 }
 
 /** The first that match, as far as a page reaches; where many do. */

@@ -17,11 +17,19 @@ export const namesUser = (pattern: Raw): Raw => sql`(u.name ilike ${pattern} or 
  * Whether every fifth of the oldest and the newest rows is what is looked for: it is then met on a walk along any order;
  * what is rarer is fetched by an index.
  */
-export function isFrequent(table: string, row: string, where: Raw, among: Raw = sql`true`): Raw {
+export const isFrequent = (table: string, row: string, where: Raw, among: Raw = sql`true`): Raw =>
+  isFrequentAmong(
+    sql`select * from ${sql.table(table)} r where ${among}`,
+    sql`id`,
+    (some) => sql`select from (${some}) ${sql.ref(row)} where ${where}`,
+  )
+
+/** The same of any rows, where `by` tells which are the oldest and `found` chooses what is looked for. */
+export function isFrequentAmong(rows: Raw, by: Raw, found: (some: Raw) => Raw): Raw {
   const some = (direction: Raw): Raw =>
-    sql`(select * from ${sql.table(table)} r where ${among} order by r.id ${direction} limit ${sql.lit(SAMPLE)})`
+    sql`(select * from (${rows}) r order by r.${by} ${direction} limit ${sql.lit(SAMPLE)})`
   return sql`(select count(*) * 5 >= ${sql.lit(2 * SAMPLE)}
-                from (${some(sql`asc`)} union all ${some(sql`desc`)}) ${sql.ref(row)} where ${where})`
+                from (${found(sql`${some(sql`asc`)} union all ${some(sql`desc`)}`)}) found)`
 }
 
 const rare = statement(

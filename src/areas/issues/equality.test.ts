@@ -171,6 +171,7 @@ const filters = (): Filter[][] => [
   ],
   [
     ['search=sinks', (issue) => issue.title.includes('sinks')],
+    ['search=T1', (issue) => issue.title.includes('T1')],
     ['search=T1 sinks', (issue) => issue.title.includes('T1') && issue.title.includes('sinks')],
   ],
 ]
