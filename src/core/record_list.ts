@@ -134,6 +134,9 @@ const ofAll = <Name extends string>(
   with ${mine(p)} select i.* from ${rows} i join projects p on p.id = i.project_id, ${homeOf} n
    where ${held} and ${projects.shown} and ${sees(projects.role)}`
 
+/** Of the links to a label, as each is followed to its record. */
+const SAMPLE = 30
+
 /**
  * What bears the label that leads and has words, in one project: found by the words; but where they are frequent among what
  * bears it, along its links, because a walk past all else that has them would be long.
@@ -149,7 +152,7 @@ function labelledWith<Name extends string>(list: RecordList<Name>, byWords: Sql)
      )}`
   return sql`
     with frequent as materialized (
-      select ${isFrequentAmong(links, sql`created_at`, records)} as it)
+      select ${isFrequentAmong(links, sql`created_at`, records, SAMPLE)} as it)
     select i.* from (${byWords}) i where not (select it from frequent)
      union all
     select i.* from (${records(links)}) i where (select it from frequent)`

@@ -24,11 +24,11 @@ export const isFrequent = (table: string, row: string, where: Raw, among: Raw = 
     (some) => sql`select from (${some}) ${sql.ref(row)} where ${where}`,
   )
 
-/** The same of any rows, where `by` tells which are the oldest and `found` chooses what is looked for. */
-export function isFrequentAmong(rows: Raw, by: Raw, found: (some: Raw) => Raw): Raw {
+/** The same of any rows, where `by` tells which are the oldest and `found` chooses what is looked for, of `size` each. */
+export function isFrequentAmong(rows: Raw, by: Raw, found: (some: Raw) => Raw, size = SAMPLE): Raw {
   const some = (direction: Raw): Raw =>
-    sql`(select * from (${rows}) r order by r.${by} ${direction} limit ${sql.lit(SAMPLE)})`
-  return sql`(select count(*) * 5 >= ${sql.lit(2 * SAMPLE)}
+    sql`(select * from (${rows}) r order by r.${by} ${direction} limit ${sql.lit(size)})`
+  return sql`(select count(*) * 5 >= ${sql.lit(2 * size)}
                 from (${found(sql`${some(sql`asc`)} union all ${some(sql`desc`)}`)}) found)`
 }
 
