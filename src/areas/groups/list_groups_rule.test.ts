@@ -39,37 +39,40 @@ const WORLD = `
   insert into projects (namespace_id, name, path, full_path, visibility)
     select id, 'p', 'p', full_path || '/p', 'private' from namespaces where id in (1101, 2001, 2002, 5001, 6001, 6002)`
 
-const at = sharedWorld(async ({ make }) => {
-  await make.sql(WORLD)
-  const places = [1000, 1101, 1102, 2001, 2051, 2002, 5001, 5002, 5003, 6001, 6021, 6005]
-  callers.push({ name: 'nobody', as: undefined, admin: false })
-  callers.push({ name: 'an administrator', as: await make.admin(), admin: true })
-  for (const i of [0, 2, 4, 6]) {
-    const as = await make.user()
-    const grants = Array.from(
-      { length: i },
-      () => `insert into members (user_id, namespace_id, access_level) values
+const at = sharedWorld(
+  async ({ make }) => {
+    await make.sql(WORLD)
+    const places = [1000, 1101, 1102, 2001, 2051, 2002, 5001, 5002, 5003, 6001, 6021, 6005]
+    callers.push({ name: 'nobody', as: undefined, admin: false })
+    callers.push({ name: 'an administrator', as: await make.admin(), admin: true })
+    for (const i of [0, 2, 4, 6]) {
+      const as = await make.user()
+      const grants = Array.from(
+        { length: i },
+        () => `insert into members (user_id, namespace_id, access_level) values
           (${as.id}, ${places[draw(places.length)]}, ${[0, 5, 10, 20, 30, 40, 50][draw(7)]}) on conflict do nothing;
         insert into members (user_id, project_id, access_level)
           select ${as.id}, id, ${[0, 10, 30, 50][draw(4)]} from projects order by id offset ${draw(6)} limit 1
           on conflict do nothing;`,
-    )
-    if (i === 6) grants.push(`update users set external = true where id = ${as.id};`)
-    if (i > 0) await make.sql(grants.join('\n'))
-    callers.push({ name: `user ${i}`, as, admin: false })
-  }
-  const [top, denied] = [await make.user(), await make.user()]
-  await make.sql(`insert into members (user_id, namespace_id, access_level) values
+      )
+      if (i === 6) grants.push(`update users set external = true where id = ${as.id};`)
+      if (i > 0) await make.sql(grants.join('\n'))
+      callers.push({ name: `user ${i}`, as, admin: false })
+    }
+    const [top, denied] = [await make.user(), await make.user()]
+    await make.sql(`insert into members (user_id, namespace_id, access_level) values
       (${top.id}, 1000, 30), (${denied.id}, 1000, 40), (${denied.id}, 1102, 0), (${denied.id}, 5003, 10);
     insert into group_group_links (shared_group_id, shared_with_group_id, group_access)
       values (5002, 5003, 30), (1000, 5003, 20), (1101, 5003, 20)`)
-  callers.push({ name: 'a member of the vast group', as: top, admin: false })
-  callers.push({ name: 'one with a denial in it', as: denied, admin: false })
-  for (const [index, { as }] of callers.entries())
-    await make.sql(`create unlogged table ruled_${index} as ${ruled(as?.id ?? null)}`)
-  // Plans made as if everything were empty take ten times as long.
-  await make.sql('analyze')
-})
+    callers.push({ name: 'a member of the vast group', as: top, admin: false })
+    callers.push({ name: 'one with a denial in it', as: denied, admin: false })
+    for (const [index, { as }] of callers.entries())
+      await make.sql(`create unlogged table ruled_${index} as ${ruled(as?.id ?? null)}`)
+    // Plans made as if everything were empty take ten times as long.
+    await make.sql('analyze')
+  },
+  { fresh: true },
+)
 
 /** Each group with what the caller holds on it, and whether it belongs there. */
 const ruled = (caller: number | null): string => `

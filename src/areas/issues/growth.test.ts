@@ -103,6 +103,21 @@ for (const [where, path] of cases.slice(0, 2))
       }
     })
 
+test('what somebody reacted to with any emoji is found from reactions, not by a look at every issue', async () => {
+  const { make } = world()
+  const rarely = await make.user()
+  for (const { project } of [few, many])
+    await make.sql(`
+      insert into award_emoji (name, user_id, noteable_id)
+        select unnest(array['rocket', 'tada']), ${rarely.id}, id from issues where project_id = ${project} and iid = 1`)
+  const read = (crowd: Crowd, as: Someone): ReturnType<typeof readingOf> =>
+    readingOf(world(), `/projects/${crowd.project}/issues?my_reaction_emoji=Any`, as)
+  const [little, much] = [await read(few, rarely), await read(many, rarely)]
+  assert.ok(much.blocks < little.blocks + 20, `${little.blocks} blocks became ${much.blocks}`)
+  const { rows } = await read(many, planner)
+  assert.ok(rows <= COUNTED + 1, `${rows} rows`)
+})
+
 test('who has a part in an issue is found among many notes as among few', async () => {
   for (const as of [planner, guest]) {
     const [little, much] = [

@@ -25,46 +25,49 @@ const WORLD = `
       from generate_series(2301, 2320) n union all
     select n, 'group', null, 'x' || n, 'vast-' || n, 'x' || n, 'vast-' || n, array[n], 'public' from generate_series(2401, 2410) n;`
 
-const at = sharedWorld(async ({ make }) => {
-  await make.sql(WORLD)
-  const places = [1000, 1101, 1102, 1103, 1500, 2301, 2302, 2303, 2401, 2402, 2403]
-  const words = ['Anchor', 'anchorage', 'Of anchors', 'Keel', 'ke', 'Mast']
-  const rows = Array.from({ length: 260 }, (_, n) => {
-    const home = places[draw(places.length)] ?? 1000
-    const name = `${words[draw(words.length)]} ${n}`
-    const topics = draw(3) === 0 ? `'{sea}'` : `'{}'`
-    return `(${home}, '${name}', 'p${n}', (select full_path from namespaces where id = ${home}) || '/p${n}',
+const at = sharedWorld(
+  async ({ make }) => {
+    await make.sql(WORLD)
+    const places = [1000, 1101, 1102, 1103, 1500, 2301, 2302, 2303, 2401, 2402, 2403]
+    const words = ['Anchor', 'anchorage', 'Of anchors', 'Keel', 'ke', 'Mast']
+    const rows = Array.from({ length: 260 }, (_, n) => {
+      const home = places[draw(places.length)] ?? 1000
+      const name = `${words[draw(words.length)]} ${n}`
+      const topics = draw(3) === 0 ? `'{sea}'` : `'{}'`
+      return `(${home}, '${name}', 'p${n}', (select full_path from namespaces where id = ${home}) || '/p${n}',
       '${VISIBILITIES[draw(3)]}', ${draw(4) === 0}, ${topics}, ${draw(3)})`
-  })
-  await make.sql(`insert into projects (namespace_id, name, path, full_path, visibility, archived, topics, star_count)
+    })
+    await make.sql(`insert into projects (namespace_id, name, path, full_path, visibility, archived, topics, star_count)
                   values ${rows.join(', ')}`)
-  callers.push({ name: 'nobody', as: undefined, admin: false })
-  callers.push({ name: 'an administrator', as: await make.admin(), admin: true })
-  for (let i = 0; i < 8; i++) {
-    const as = await make.user()
-    const grants = Array.from({ length: i }, () => {
-      const level = [0, 5, 10, 20, 30, 40, 50][draw(7)]
-      return `insert into members (user_id, namespace_id, access_level) values
+    callers.push({ name: 'nobody', as: undefined, admin: false })
+    callers.push({ name: 'an administrator', as: await make.admin(), admin: true })
+    for (let i = 0; i < 8; i++) {
+      const as = await make.user()
+      const grants = Array.from({ length: i }, () => {
+        const level = [0, 5, 10, 20, 30, 40, 50][draw(7)]
+        return `insert into members (user_id, namespace_id, access_level) values
         (${as.id}, ${places[draw(places.length)]}, ${level}) on conflict do nothing;
         insert into members (user_id, project_id, access_level)
           select ${as.id}, id, ${[0, 10, 30, 50][draw(4)]} from projects order by id offset ${draw(250)} limit 1
           on conflict do nothing;`
-    })
-    if (i === 6) grants.push(`update users set external = true where id = ${as.id};`)
-    if (i > 0) await make.sql(grants.join('\n'))
-    callers.push({ name: `user ${i}`, as, admin: false })
-  }
-  const top = await make.user()
-  const denied = await make.user()
-  await make.sql(`insert into members (user_id, namespace_id, access_level) values
+      })
+      if (i === 6) grants.push(`update users set external = true where id = ${as.id};`)
+      if (i > 0) await make.sql(grants.join('\n'))
+      callers.push({ name: `user ${i}`, as, admin: false })
+    }
+    const top = await make.user()
+    const denied = await make.user()
+    await make.sql(`insert into members (user_id, namespace_id, access_level) values
       (${top.id}, 1000, 30), (${denied.id}, 1000, 40), (${denied.id}, 1102, 0), (${denied.id}, 2402, 10);
     insert into group_group_links (shared_group_id, shared_with_group_id, group_access) values (2401, 2402, 30);
     insert into project_group_links (project_id, group_id, group_access)
       select id, 2402, 20 from projects where namespace_id = 2403 order by id limit 3`)
-  callers.push({ name: 'a member of the vast group', as: top, admin: false })
-  callers.push({ name: 'one with a denial in it', as: denied, admin: false })
-  await rule()
-})
+    callers.push({ name: 'a member of the vast group', as: top, admin: false })
+    callers.push({ name: 'one with a denial in it', as: denied, admin: false })
+    await rule()
+  },
+  { fresh: true },
+)
 
 /** The rule, project by project: what the caller holds on each is reckoned once for all lists. */
 const ruled = (caller: number | null): string => `

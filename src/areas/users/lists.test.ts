@@ -11,14 +11,17 @@ import { COUNTED } from '../../db/statement.ts'
 const PEOPLE = 12_000
 let admin: Someone
 let project: number
-const world = sharedWorld(async ({ make }) => {
-  admin = await make.admin()
-  project = (await make.project()).id
-  await make.sql(`
+const world = sharedWorld(
+  async ({ make }) => {
+    admin = await make.admin()
+    project = (await make.project()).id
+    await make.sql(`
     insert into users (username, name, email, created_at)
       select 'n' || n, 'N ' || n * 7919 % 1000, 'n' || n || '@example.com', timestamptz '2026-01-01' + n * 7919 % 1000 * interval '1 day'
         from generate_series(1, ${PEOPLE}) n`)
-})
+  },
+  { measured: true },
+)
 
 async function agrees(): Promise<void> {
   for (const order of ['id', 'name', 'created_at'])
