@@ -1,17 +1,20 @@
 import { spawn } from 'node:child_process'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { bundle } from './support/bundle.ts'
 import { SERVER_VARIABLE, startTestServer } from './support/database.ts'
 import { makeReady, READY_VARIABLE } from './support/program.ts'
 import { writeToMemory } from './support/temporary.ts'
 // Runs the test files named on the command line, or all, against one database server that all share. They share a few
-// processes, because loading the program takes time. Files that start processes of their own mostly wait for them.
+// processes, because loading the program takes time, and more of them than processors take each other's time. Files that
+// start processes of their own mostly wait for them.
 
 const WAITING = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
-const GROUPS = 8
+const LANES = 3
+/** Milliseconds: of a test, and of all that one process runs. */
+const LIMIT = 14 * 60_000
 const FOLDER = `.cache/tests-${process.pid}`
-const FLAGS = ['--enable-source-maps', '--test', '--test-concurrency=5', '--test-timeout=600000']
+const FLAGS = ['--enable-source-maps', '--test', `--test-concurrency=${LANES}`, `--test-timeout=${LIMIT}`]
 
 const wanted = process.argv.slice(2)
 const tree = await Promise.all(
@@ -23,23 +26,29 @@ const files = tree
   .flat()
   .filter((file) => file.endsWith('.test.ts'))
   .sort()
+  // Those that take longest stand last in the alphabet.
+  .toReversed()
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
 if (files.length === 0) throw new Error(`no test file matches ${wanted.join(' ')}`)
 
-const compiled = (file: string): string => `${FOLDER}/${file.replace(/\.ts$/, '.js')}`
+const waiting = files.filter((file) => WAITING.test(file))
+const computing = files.filter((file) => !WAITING.test(file))
 
-/** Deals `these` files out to processes; each is a module that names its part of them. */
-async function writeGroups(kind: string, these: readonly string[]): Promise<string[]> {
-  const count = Math.min(GROUPS, these.length)
+/**
+ * A module for each process. All name all files, and each takes the next that no other has taken; one process begins with
+ * those that wait.
+ */
+async function writeLanes(): Promise<string[]> {
+  const count = Math.min(LANES, files.length)
+  await mkdir(`${FOLDER}/taken`)
   return Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      const name = `${FOLDER}/${at}-${kind}.test.js`
-      const group = these.filter((_file, index) => index % count === at)
-      const loads = group.map((file) => `'${file}': () => import('../../${compiled(file)}'),`)
+      const name = `${FOLDER}/lane-${at}.test.js`
+      const order = at === 0 ? [...waiting, ...computing] : [...computing, ...waiting]
       const lines = [
         `import { together } from './test/support/together.js'`,
-        'await together({',
-        ...loads,
+        `await together('${FOLDER}/taken', {`,
+        ...order.map((file) => `'${file}': () => import('./${file.replace(/\.ts$/, '.js')}'),`),
         '})',
       ]
       await writeFile(name, lines.join('\n'))
@@ -48,15 +57,12 @@ async function writeGroups(kind: string, these: readonly string[]): Promise<stri
   )
 }
 
-const waiting = files.filter((file) => WAITING.test(file))
-const computing = files.filter((file) => !WAITING.test(file))
 await bundle([...files, 'test/support/together.ts'], FOLDER)
 writeToMemory()
-// By their names they run in turn, so that at any time some wait while others compute.
-const groups = [await writeGroups('waiting', waiting), await writeGroups('computing', computing)]
+const lanes = await writeLanes()
 const server = await startTestServer()
 const ready = waiting.length > 0 ? makeReady() : undefined
-const child = spawn(process.execPath, [...FLAGS, ...groups.flat().sort()], {
+const child = spawn(process.execPath, [...FLAGS, ...lanes], {
   stdio: 'inherit',
   env: {
     ...process.env,

@@ -95,6 +95,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addHeaders(app)
   addDeadline(app, options.requestTimeout ?? 60_000)
   addLog(app, options.onAnswer)
+  addClosing(app)
   app.setErrorHandler(async (error: FastifyError | Moved, request, reply) =>
     error instanceof Moved
       ? sendMoved(request, reply, error)
@@ -173,6 +174,17 @@ function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void
       ip: request.ip,
     })
   })
+}
+
+/** The framework ends the connections that are idle when it begins to close; those under way end with their answers. */
+function addClosing(app: FastifyInstance): void {
+  let closing = false
+  app.addHook('preClose', async () => void (closing = true))
+  // A connection is idle a moment after its answer is out.
+  app.addHook(
+    'onResponse',
+    async () => void (closing && setImmediate(() => app.server.closeIdleConnections())),
+  )
 }
 
 function takeBodies(app: FastifyInstance): void {

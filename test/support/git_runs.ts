@@ -1,8 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 export interface GitRun {
   readonly args: readonly string[]
@@ -10,51 +9,52 @@ export interface GitRun {
   readonly input: string | Buffer
 }
 
-interface Answer {
-  readonly status: number | null
-  /** In base64. */
-  readonly stdout: string
-  readonly stderr: string
-}
-
 interface Runner {
   readonly requests: number
   readonly replies: number
+  /** Holds the input, the output and the errors of the last run. */
+  readonly folder: string
 }
 let runner: Runner | undefined
 
 /**
- * Runs git to its end and returns its stdout; throws where it fails. A small process beside this one starts it: to
- * copy what a process of tests has in memory takes twelve times as long as git does.
+ * Runs git to its end and returns its stdout; throws where it fails. A shell beside this process starts it: to copy what
+ * a process of node has in memory takes longer than git does.
  */
 export function runGit({ args, env, input }: GitRun): Buffer {
   runner ??= startRunner()
-  const stdin = Buffer.from(input).toString('base64')
-  writeFileSync(runner.requests, `${JSON.stringify({ args, env, stdin })}\n`)
-  const { status, stdout, stderr } = JSON.parse(readLine(runner.replies)) as Answer
-  if (status !== 0) throw new Error(`git ${args.join(' ')} ended with ${status}: ${stderr}`)
-  return Buffer.from(stdout, 'base64')
+  const { folder, requests, replies } = runner
+  const [stdin, stdout, stderr] = [join(folder, 'input'), join(folder, 'output'), join(folder, 'errors')]
+  writeFileSync(stdin, input)
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`)
+  const command = [...variables, 'git', ...args.map(quoted)].join(' ')
+  writeFileSync(requests, `${command} <${quoted(stdin)} >${quoted(stdout)} 2>${quoted(stderr)}; echo $?\n`)
+  const status = readLine(replies)
+  if (status !== '0')
+    throw new Error(`git ${args.join(' ')} ended with ${status}: ${readFileSync(stderr, 'utf8')}`)
+  return readFileSync(stdout)
 }
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 function startRunner(): Runner {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-git-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const [requests, replies] = [join(folder, 'requests'), join(folder, 'replies')]
   execFileSync('mkfifo', [requests, replies])
-  const program = fileURLToPath(new URL('git_runner.js', import.meta.url))
-  spawn(process.execPath, [program, requests, replies], { stdio: ['ignore', 'ignore', 'inherit'] }).unref()
+  const shell = `exec sh <${quoted(requests)} >${quoted(replies)}`
+  spawn('sh', ['-c', shell], { env: {}, stdio: ['ignore', 'ignore', 'inherit'] }).unref()
   // Each waits here until the other has opened its end.
-  const opened = { requests: openSync(requests, 'w'), replies: openSync(replies, 'r') }
-  rmSync(folder, { recursive: true })
-  return opened
+  return { folder, requests: openSync(requests, 'w'), replies: openSync(replies, 'r') }
 }
 
 function readLine(fd: number): string {
-  const chunks: Buffer[] = []
-  const room = Buffer.alloc(2 ** 16)
+  const room = Buffer.alloc(2 ** 10)
+  let line = ''
   do {
     const read = readSync(fd, room)
     if (read === 0) throw new Error('what runs git for the tests has ended')
-    chunks.push(Buffer.from(room.subarray(0, read)))
-  } while (chunks.at(-1)?.at(-1) !== 10)
-  return Buffer.concat(chunks).toString()
+    line += room.toString('latin1', 0, read)
+  } while (!line.endsWith('\n'))
+  return line.trim()
 }

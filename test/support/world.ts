@@ -66,7 +66,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   if (vacant !== undefined) {
     const { world } = vacant
     vacant = undefined
-    return world
+    // Another object, because what tests remember of a world is not of the one before.
+    return { ...world }
   }
   const made = await newWorld(options)
   const emptied = await emptier(made.opened)
