@@ -92,8 +92,7 @@ export async function planned(
   shape: NamespaceListShape,
   filters: NamespaceListFilters,
 ): Promise<[Shape, NamespaceListValues]> {
-  const { role: _, ...given } = filters
-  const { areas, roots, homes, besides, many, denies, ...held } = await readBelonging(
+  const { areas, roots, homes, besides, many, denies, held_namespaces, held_levels } = await readBelonging(
     db,
     viewer,
     shape,
@@ -104,9 +103,9 @@ export async function planned(
   const whole = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
   const open = whole ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
   const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
-  const denied = held.held_namespaces.filter((id, at) => id !== 0 && held.held_levels[at] === ROLES.no_access)
+  const denied = held_namespaces.filter((id, at) => id !== 0 && held_levels[at] === ROLES.no_access)
   return [
     { ...shape, open, belongs, denies: denied.length > 0, small, reach },
-    { ...given, areas, roots, homes, besides, denied, pattern: meaning(filters.search) },
+    { ...filters, areas, roots, homes, besides, denied, pattern: meaning(filters.search) },
   ]
 }

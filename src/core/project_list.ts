@@ -103,7 +103,8 @@ export async function planned(
   shape: ProjectListShape,
   filters: ProjectListFilters,
 ): Promise<[Shape, ProjectListValues]> {
-  const { many: _, belongs, held, denies, ...belonging } = await readBelonging(db, viewer, shape, filters)
+  const belonging = await readBelonging(db, viewer, shape, filters)
+  const { belongs, held, denies } = belonging
   const open = openTo(viewer)
   const everything = viewer?.admin === true
   const reach = known(filters.limit + filters.offset)

@@ -116,25 +116,29 @@ function nothingThere({ url, method }: FastifyRequest, allowed?: Allowed): Probl
   return url.startsWith('/api/v3') ? oldVersion() : noRoute()
 }
 
+// The hooks of every request call back: each would be a promise to wait for.
+
 function addHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // One that says nothing is as good as none.
     if (request.raw.headers['content-type']?.trim() === '') delete request.raw.headers['content-type']
     reply.headers(standingHeaders(request))
+    done()
   })
 }
 
 /** A body must have arrived some time after its headers. */
 function addDeadline(app: FastifyInstance, milliseconds: number): void {
-  app.addHook('onRequest', async (request, reply) => {
-    const { raw, headers } = request
+  app.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-    if (!hasBody || request.routeOptions.config?.ownDeadline === true) return
-    const late = Object.assign(new Error('a body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-    const clock = setTimeout(() => answerBrokenRequest(late, raw.socket), milliseconds)
-    const stop = (): void => clearTimeout(clock)
-    raw.once('end', stop)
-    reply.raw.once('close', stop)
+    if (hasBody && routeOptions.config?.ownDeadline !== true) {
+      const late = Object.assign(new Error('a body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+      const clock = setTimeout(() => answerBrokenRequest(late, raw.socket), milliseconds)
+      const stop = (): void => clearTimeout(clock)
+      raw.once('end', stop)
+      reply.raw.once('close', stop)
+    }
+    done()
   })
 }
 
@@ -158,7 +162,7 @@ const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
 })
 
 function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config?.operations?.[request.method] ?? 'none'
     const ms = Math.round(reply.elapsedTime * 1000) / 1000
     onAnswer?.(operation, request.method, reply.statusCode, ms)
@@ -173,6 +177,7 @@ function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void
       user,
       ip: request.ip,
     })
+    done()
   })
 }
 
@@ -181,10 +186,10 @@ function addClosing(app: FastifyInstance): void {
   let closing = false
   app.addHook('preClose', async () => void (closing = true))
   // A connection is idle a moment after its answer is out.
-  app.addHook(
-    'onResponse',
-    async () => void (closing && setImmediate(() => app.server.closeIdleConnections())),
-  )
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (closing) setImmediate(() => app.server.closeIdleConnections())
+    done()
+  })
 }
 
 function takeBodies(app: FastifyInstance): void {
