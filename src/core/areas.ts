@@ -140,7 +140,7 @@ export async function belongingOf(
   const within = { place_id: place?.id ?? 0, place: place?.path ?? null }
   const [row] = await db.rows(belonging({ besides }), { user_id: userId, level, ...within })
   if (row === undefined || row.held_levels === null) return NOTHING
-  return { ...row, held_levels: row.held_levels, many: row.homes.length > FEW }
+  return Object.assign({ many: row.homes.length > FEW }, row, { held_levels: row.held_levels })
 }
 
 /** The grants as `mine`, for a statement that was given them. */

@@ -36,11 +36,11 @@ const list = statements<Shown, NamespaceListValues, Paged<GroupWithSizes>>((p, s
 export async function listGroups(
   db: Db,
   viewer: Viewer | null,
-  { sizes, ...shape }: NamespaceListShape & { readonly sizes: boolean },
+  shape: NamespaceListShape & { readonly sizes: boolean },
   filters: NamespaceListFilters,
 ): Promise<Listed<GroupWithSizes>> {
   const [whole, values] = await planned(db, viewer, shape, filters)
-  return listed(await db.rows(list({ ...whole, sizes }), values))
+  return listed(await db.rows(list(whole), values))
 }
 
 export interface GroupShare {
