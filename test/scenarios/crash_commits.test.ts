@@ -98,13 +98,13 @@ test('no acknowledged commit, pick or revert is lost when the program is killed,
       kept[branch].push(branch === 'side' ? { sha: made.sha } : made)
     }
   }
+  assert.equal((await server.stop()).code, 0)
   gitText(repo.directory, ['fsck', '--strict', '--no-dangling'])
   const total = kept.main.length + kept.side.length
   t.diagnostic(`${total} acknowledged writes survived ${KILLS} kills`)
   t.diagnostic(
     `${historyOf(repo.directory, 'main').length + historyOf(repo.directory, 'side').length - total} were written and not acknowledged`,
   )
-  assert.equal((await server.stop()).code, 0)
   assert.deepEqual(
     readdirSync(`${place.dataDir}/moving`).filter((name) => !/^\d+\.any\./.test(name)),
     [],

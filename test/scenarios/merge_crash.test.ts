@@ -120,6 +120,6 @@ test('a merge that a kill interrupts has happened in refs and rows, or in neithe
     if (state === 'opened')
       assert.equal((await call(server, repo, `PUT /merge_requests/${iid}/merge`))?.status, 200)
   assertAgree(repo, await listAll(server, repo))
-  gitText(repo.directory, ['fsck', '--strict', '--no-dangling'])
   assert.equal((await server.stop()).code, 0)
+  gitText(repo.directory, ['fsck', '--strict', '--no-dangling'])
 })
