@@ -137,11 +137,12 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
   ): Promise<pg.QueryResult> => {
     onStatement(name)
     // What has no name is planned each time, for the values that come with it.
-    return to.query({ ...(planned === undefined && { name }), text, values: bind(values as never) })
+    const bound = bind(values as never)
+    return to.query(planned === undefined ? { name, text, values: bound } : { text, values: bound })
   }
   return {
-    one: async (statement, values) => (await send(points, statement, values)).rows[0],
-    rows: async (statement, values) => (await send(connections, statement, values)).rows,
+    one: async (statement, values) => taken(await send(points, statement, values))[0],
+    rows: async (statement, values) => taken(await send(connections, statement, values)),
     run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
     script: async (text) => {
       await connections.query({ text, query_timeout: PATIENCE })
@@ -150,6 +151,17 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
       throw new Error('a transaction stands inside a transaction')
     },
   }
+}
+
+/**
+ * Takes the rows out of an answer: what the driver's clocks hold of it is collected long after, and with the rows in it
+ * that was half of all collecting.
+ */
+function taken(result: pg.QueryResult): pg.QueryResult['rows'] {
+  const { rows } = result
+  result.rows = []
+  result.fields = []
+  return rows
 }
 
 interface Lane extends Queryable {

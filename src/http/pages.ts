@@ -54,9 +54,7 @@ export function pageHeaders(
   page: PageRequest,
   result: Listed<unknown> | Keyset<unknown>,
 ): Record<string, string> {
-  const rest = otherParams(place.query)
-  const link = (changes: Record<string, string>, rel: string): string =>
-    `<${place.address}?${query({ ...rest, ...changes })}>; rel="${rel}"`
+  const link = linksFrom(place)
   if ('next' in result) {
     const { next } = result
     const keep = { pagination: 'keyset', per_page: String(page.size) }
@@ -68,21 +66,26 @@ export function pageHeaders(
   const prev = page.number > 1 ? page.number - 1 : undefined
   const more = last === undefined ? items.length === page.size : page.number < last
   const next = more ? page.number + 1 : undefined
-  const at = (number: number, rel: string): string =>
-    link({ page: String(number), per_page: String(page.size) }, rel)
-  return {
-    link: [
-      ...(prev === undefined ? [] : [at(prev, 'prev')]),
-      ...(next === undefined ? [] : [at(next, 'next')]),
-      at(1, 'first'),
-      ...(last === undefined ? [] : [at(last, 'last')]),
-    ].join(', '),
+  const size = String(page.size)
+  const links: string[] = []
+  const add = (number: number, rel: string): void =>
+    void links.push(link({ page: String(number), per_page: size }, rel))
+  if (prev !== undefined) add(prev, 'prev')
+  if (next !== undefined) add(next, 'next')
+  add(1, 'first')
+  if (last !== undefined) add(last, 'last')
+  const headers: Record<string, string> = {
+    link: links.join(', '),
     'x-page': String(page.number),
-    'x-per-page': String(page.size),
+    'x-per-page': size,
     'x-next-page': next === undefined ? '' : String(next),
     'x-prev-page': prev === undefined ? '' : String(prev),
-    ...(total !== undefined && { 'x-total': String(total), 'x-total-pages': String(last) }),
   }
+  if (total !== undefined) {
+    headers['x-total'] = String(total)
+    headers['x-total-pages'] = String(last)
+  }
+  return headers
 }
 
 // What a link must not carry on: a token stays with its sender, and where a page points is its own.
@@ -96,20 +99,25 @@ export function openQuery(text: string): string {
   return rest.toString()
 }
 
-function otherParams(text: string): Record<string, string | string[]> {
-  const rest: Record<string, string | string[]> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (DROPPED.has(name)) continue
-    const here = rest[name]
-    rest[name] = here === undefined ? value : [here, value].flat()
+type Param = readonly [name: string, text: string]
+
+const param = (name: string, value: string): Param => [
+  name,
+  `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+]
+
+/** Writes links to the same list, each with changes of its own; their parameters stand in the order of their names. */
+function linksFrom({ address, query }: Place): (changes: Record<string, string>, rel: string) => string {
+  const rest: Param[] = []
+  if (query !== '')
+    for (const [name, value] of new URLSearchParams(query))
+      if (!DROPPED.has(name)) rest.push(param(name, value))
+  return (changes, rel) => {
+    const others = rest.filter(([name]) => !Object.hasOwn(changes, name))
+    for (const name in changes) others.push(param(name, changes[name] ?? ''))
+    const text = others.sort(byName).map(([, each]) => each)
+    return `<${address}?${text.join('&')}>; rel="${rel}"`
   }
-  return rest
 }
 
-const query = (params: Record<string, string | string[]>): string =>
-  Object.keys(params)
-    .sort()
-    .flatMap((name) =>
-      [params[name] ?? []].flat().map((value) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
-    )
-    .join('&')
+const byName = ([a]: Param, [b]: Param): number => (a < b ? -1 : a > b ? 1 : 0)
