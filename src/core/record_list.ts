@@ -209,6 +209,10 @@ export function listPage<Name extends string, Row>(
   return foundFirst({
     all: sql`select ${whole ? sql`i.id` : order.columns} from (${all}) i`,
     few: sql`select ${order.columns} from ${whole ? records : sql`found i`}`,
+    glanced:
+      whole && list.in === 'project' && (order.walked === 'of all' || order.walked === 'of each')
+        ? sql`select ${order.columns} from ${sql.table(`${list.kind}s`)} i where i.project_id = ${list.p.place}`
+        : undefined,
     walked: sql`select ${order.columns} from (${walked(list, order)}) i`,
     order: order.by,
     page: list.p,

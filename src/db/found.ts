@@ -1,6 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import { COUNTED, paged, type Paged } from './statement.ts'
 
+/** How far along an index there is a look for those that match, and how many of them are read without one. */
+const GLANCED = 10_000
+const READ = 2_000
+
 interface Finding<Row> {
   /** All that matches, in no order. */
   readonly all: RawBuilder<unknown>
@@ -8,6 +12,11 @@ interface Finding<Row> {
   readonly few: RawBuilder<unknown>
   /** The same of the first that match in the order, as far as the page reaches. */
   readonly walked: RawBuilder<unknown>
+  /**
+   * The same along an index of the order, of its first rows `i` with what `order` reads of them; where to read all that
+   * match for their order would be long.
+   */
+  readonly glanced?: RawBuilder<unknown> | undefined
   /** Of the rows `i`. */
   readonly order: RawBuilder<unknown>
   readonly page: { readonly limit: RawBuilder<unknown>; readonly offset: RawBuilder<unknown> }
@@ -22,14 +31,32 @@ interface Finding<Row> {
  * meets the first of them soon. Which it is shows in the counting.
  */
 export function foundFirst<Row>(finding: Finding<Row>): RawBuilder<Paged<Row>> {
-  const { all, few, walked, order, page, shown, before } = finding
+  const { all, few, walked, glanced, order, page, shown, before } = finding
+  const reach = sql`${page.limit}::bigint + ${page.offset}::bigint`
   const found = sql`
     ${before === undefined ? sql`` : sql`${before},`}
     found as materialized (${all} limit ${sql.lit(COUNTED + 1)}),
-    many as materialized (select count(*) > ${sql.lit(COUNTED)} as are from found)`
+    many as materialized (select count(*) > ${sql.lit(COUNTED)} as are from found)
+    ${
+      glanced === undefined
+        ? sql``
+        : sql`, glanced as materialized (
+      select i.* from (select i.* from (${glanced}) i order by ${order} limit ${sql.lit(GLANCED)}) i
+       where i.id in (select id from found)
+         and (select count(*) between ${sql.lit(READ)} and ${sql.lit(COUNTED)} from found)
+       order by ${order} limit ${reach}),
+    seen as materialized (select count(*) = ${reach} as are from glanced)`
+    }`
+  const fewer =
+    glanced === undefined
+      ? sql`select * from (${few}) few where not (select are from many)`
+      : sql`
+      select * from glanced where (select are from seen)
+      union all
+      select * from (${few}) few where not (select are from many) and not (select are from seen)`
   const chosen = sql`
     select i.id from (
-      select * from (${few}) few where not (select are from many)
+      ${fewer}
       union all
       select * from (${walked}) walked where (select are from many)) i
      order by ${order} limit ${page.limit} offset ${page.offset}`
