@@ -68,6 +68,8 @@ export const isFound = (shape: Shape): boolean => shape.search !== null && !shap
 /** Right below a group, and at the top, the names have an order of their own. */
 export const isNamed = ({ of, order, search }: Pick<Shape, 'of' | 'order' | 'search'>): boolean =>
   (of === 'top' || of === 'children') && (order === 'name' || (order === 'similarity' && search === null))
+/** Right below a group the ids have one too. */
+const isOrdered = (shape: Shape): boolean => isNamed(shape) || (shape.of === 'children' && shape.order === 'id')
 
 const owned = (p: P): Raw => sql`n.id = any(${p.homes}::bigint[] || ${p.besides}::bigint[])`
 
@@ -114,8 +116,8 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
     const [group, home] = [sql`n.kind = 'group'`, sorted(namespaces, { at: [homes], asked }, cut)]
     return [...from, along([group], [...place, seen]), home]
   }
+  if (isOrdered(shape)) return [...from, along(place, [seen])]
   if (shape.order === 'id') return [...from, along(kindOf(shape), [...place, seen])]
-  if (isNamed(shape)) return [...from, along(place, [seen])]
   const walks = [...open, ...mine].map((each) =>
     along(
       [sql`n.kind = 'group'`, sql`n.visibility = ${sql.lit(each)}`],
