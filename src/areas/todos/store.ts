@@ -45,23 +45,40 @@ const CONDITIONS: Readonly<Record<FilterName, (p: P) => RawBuilder<unknown>>> = 
   action: (p) => sql`t.action_name = ${p.action}`,
   author: (p) => sql`t.author_id = ${p.author}`,
   project: (p) => sql`t.project_id = ${p.project}`,
-  group: (p) => sql`(t.group_id = ${p.group} or n.traversal_ids @> array[${p.group}::bigint])`,
+  group: (p) => sql`(t.group_id = ${p.group} or p.line @> array[${p.group}::bigint])`,
   type: (p) => sql`k.kind = ${p.type}`,
   id: (p) => sql`t.id = ${p.id}`,
+}
+
+/**
+ * Where a reminder's record is, with what its user sees there: told once for each project and each group, however many
+ * reminders come from it.
+ */
+function places(p: P, everything: boolean): RawBuilder<unknown> {
+  const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0)`
+  const inProject = sql`${role} as role, ${seesIssuesOf(p, false)} as shows_issues,
+    ${seesMergeRequestsOf(p.open_to)} as shows_merge_requests`
+  const inGroup = sql`n.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)}`
+  return sql`
+    left join lateral (
+      select p.id, p.name, p.path, p.full_path, n.full_name as home, n.traversal_ids as line
+             ${everything ? sql`` : sql`, ${inProject}`}
+        from projects p join namespaces n on n.id = p.namespace_id where p.id = t.project_id offset 0) p on true
+    left join lateral (
+      select n.* ${everything ? sql`` : sql`, ${groupRole} as role, ${inGroup} as is_shown`}
+        from namespaces n where n.id = e.group_id offset 0) eg on true`
 }
 
 /** What somebody can no longer see is on nobody's list: the record, or the note that called them there. */
 function seen(p: P, everything: boolean): RawBuilder<unknown> {
   if (everything) return sql`true`
-  const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`eg.traversal_ids`)}, 0)`
-  const reads = sql`case when e.id is null then ${role} else ${groupRole} end >= ${sql.lit(ROLES.reporter)}`
   return sql`case
-    when i.id is not null then ${seesIssuesOf(p, false)} and ${seesIssue(p.user_id, role)}
-    when m.id is not null then ${seesMergeRequestsOf(p.open_to)}
-    when e.id is not null then ${seesEpic(p.user_id, groupRole)}
-     and (eg.visibility = any(${p.open_to}) or ${groupRole} >= ${sql.lit(ROLES.guest)})
+    when i.id is not null then p.shows_issues and ${seesIssue(p.user_id, sql`p.role`)}
+    when m.id is not null then p.shows_merge_requests
+    when e.id is not null then ${seesEpic(p.user_id, sql`eg.role`)} and eg.is_shown
     else false end
-    and (${reads} or not exists (select from notes w where w.id = t.note_id and w.internal))`
+    and (case when e.id is null then p.role else eg.role end >= ${sql.lit(ROLES.reporter)}
+         or not coalesce((select w.internal from notes w where w.id = t.note_id), false))`
 }
 
 const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => sql`
@@ -69,9 +86,7 @@ const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => 
     left join issues i on i.id = t.noteable_id
     left join merge_requests m on m.id = t.noteable_id
     left join epics e on e.id = t.noteable_id
-    left join projects p on p.id = t.project_id
-    left join namespaces n on n.id = p.namespace_id
-    left join namespaces eg on eg.id = e.group_id
+    ${places(p, everything)}
    where t.user_id = ${p.user_id}
      and ${filters.includes('id') ? sql`true` : sql`t.state = ${p.state}`}
      and ${sql.join([sql`true`, ...filters.map((name) => CONDITIONS[name](p))], sql` and `)}
@@ -84,7 +99,7 @@ const list = statements<Shape, Values, Paged<TodoShown>>((p, shape) => {
            (select body from notes where notes.id = t.note_id) as note,
            ${authorJson(sql`t.author_id`)} as author,
            case when p.id is not null then json_build_object(
-             'id', p.id, 'name', p.name, 'path', p.path, 'full_path', p.full_path, 'home', n.full_name) end as project,
+             'id', p.id, 'name', p.name, 'path', p.path, 'full_path', p.full_path, 'home', p.home) end as project,
            case when eg.id is not null then json_build_object(
              'id', eg.id, 'name', eg.name, 'path', eg.path, 'kind', eg.kind, 'full_path', eg.full_path,
              'parent_id', eg.parent_id, 'avatar_url', eg.avatar_url) end as "group"
