@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { COUNTED } from '../../db/statement.ts'
 import { makeCrowd, readingOf, settle, type Crowd } from '../../../test/support/crowd.ts'
 import type { Someone } from '../../../test/support/makers.ts'
+import { watch } from '../../../test/support/plans.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
 let few: Crowd
@@ -126,4 +127,17 @@ test('who has a part in an issue is found among many notes as among few', async 
     ]
     assert.ok(much.blocks < little.blocks + 10, `${little.blocks} blocks became ${much.blocks}`)
   }
+})
+
+test('reminders are read with the notes they come from, and with no others', async () => {
+  const { make, get, opened } = world()
+  await make.sql(`
+    insert into todos (user_id, author_id, project_id, noteable_id, action_name)
+      select ${guest.id}, ${planner.id}, project_id, id, 'assigned' from issues where project_id = ${few.project};
+    analyze todos`)
+  const plans = await watch(opened.client.pool, async () => {
+    assert.equal((await get('/todos', guest)).headers['x-total'], '500')
+  })
+  assert.ok(plans.some(({ text }) => text.includes('on todos')))
+  for (const { text } of plans) assert.doesNotMatch(text, /Seq Scan on notes/)
 })
