@@ -109,14 +109,14 @@ export const CONDITIONS = {
   due_week: due(week, `${week} + interval '6 days'`),
   due_month: due(month, `${month} + interval '1 month' - interval '1 day'`),
   due_weeks_around: due(`today() - 14`, `${month} + interval '2 months' - interval '1 day'`),
-  // One word is looked up in the index of words; where there are more, that all of them are there is looked at beside.
+  // One word is looked up in the index of words; where there are more, the others are looked for beside.
   // The planner shall not take them for the rarer, each looked for in what has the first.
   in_title: (p) => sql`i.title ilike ${p.word}`,
   in_description: (p) => sql`${DESCRIPTION} ilike ${p.word}`,
   in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})`,
-  all_in_title: (p) => sql`coalesce(i.title ilike all (${p.patterns}::text[]), false)`,
-  all_in_description: (p) => sql`coalesce(${DESCRIPTION} ilike all (${p.patterns}::text[]), false)`,
-  all_in_both: (p) => sql`coalesce(
+  others_in_title: (p) => sql`coalesce(i.title ilike all (${p.patterns}::text[]), false)`,
+  others_in_description: (p) => sql`coalesce(${DESCRIPTION} ilike all (${p.patterns}::text[]), false)`,
+  others_in_both: (p) => sql`coalesce(
     (i.title || ' ' || coalesce(${DESCRIPTION}, '')) ilike all (${p.patterns}::text[]), false)`,
   nothing: () => sql`false`,
   not_iids: (p) => sql`i.iid <> all(${p.not_iids}::bigint[])`,

@@ -190,11 +190,12 @@ function search(found: Gathered, params: FilterParams): void {
   if (words.length === 0) return
   const longest = words.reduce((most, one) => (one.length > most.length ? one : most), '')
   found.values.word = containing(longest)
-  found.values.patterns = words.slice(0, MOST_WORDS).map(containing)
+  const others = words.slice(0, MOST_WORDS).filter((one) => one !== longest)
+  found.values.patterns = others.map(containing)
   const fields = new Set((params.in ?? 'title,description').split(','))
   const place = fields.size === 2 ? 'both' : fields.has('title') ? 'title' : 'description'
   found.is(`in_${place}`)
-  if (words.length > 1) found.is(`all_in_${place}`)
+  if (others.length > 0) found.is(`others_in_${place}`)
 }
 
 function negations(found: Gathered, not: NotParams, known: Known): void {
