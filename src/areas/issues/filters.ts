@@ -37,15 +37,17 @@ const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], iteratio
 const timeboxOf = ({ milestone, milestone_id }: FilterParams): string | undefined =>
   word(milestone) ?? milestone_id?.toLowerCase()
 
+/** Of a project and below a group it is looked up first which milestones are going on. */
+const isPlaced = ({ project, group }: Where): boolean => project !== undefined || group !== undefined
+
 async function resolve(db: Db, params: FilterParams, where: Where): Promise<Known> {
   const { not = {} } = params
-  const { project } = where
   const names = {
     labels: [...titlesIn(params.labels), ...titlesOf(not.labels)],
     milestones: word(params.milestone) === undefined ? [params.milestone ?? []].flat() : [],
     not_milestones: [not.milestone ?? []].flat(),
     iterations: [params.iteration_title ?? []].flat(),
-    timebox: project === undefined ? [] : ['started', 'upcoming'].filter((one) => one === timeboxOf(params)),
+    timebox: isPlaced(where) ? ['started', 'upcoming'].filter((one) => one === timeboxOf(params)) : [],
     users: lower([
       ...[params.author_username ?? [], not.author_username ?? []].flat(),
       ...(params.assignee_username ?? []),
@@ -78,7 +80,7 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
     found,
     refuseLabels(not.labels, known.labels, inProject ? 'project' : around.group ? 'group' : 'everywhere'),
   )
-  timeboxes(found, params, known, inProject)
+  timeboxes(found, params, known, isPlaced(around))
   iterations(found, params.iteration_title, known)
   search(found, params)
   // As published, both forms of a scope.
@@ -161,12 +163,12 @@ function people(found: Gathered, params: FilterParams, known: Known): void {
   named('assignee', params.assignee_username?.[0])
 }
 
-function timeboxes(found: Gathered, params: FilterParams, known: Known, project: boolean): void {
+function timeboxes(found: Gathered, params: FilterParams, known: Known, placed: boolean): void {
   const { milestone } = params
   const all = timeboxOf(params)
   if (all === 'none') found.is('no_milestone')
   else if (all === 'any') found.is('in_milestone')
-  else if (project && all !== undefined) {
+  else if (placed && all !== undefined) {
     if (known.dated.length > 0) found.where('milestones', known.dated)
     else found.is('nothing')
   } else if (all === 'started') found.is('milestone_started')

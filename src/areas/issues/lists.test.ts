@@ -277,3 +277,35 @@ test('a page costs the same statements for one issue and for many', async () => 
     text_color: '#FFFFFF',
   })
 })
+
+test('below a group a milestone counts as going on wherever issues there may have it: above, inside and in projects', async () => {
+  const { make, call, get } = world()
+  const top = await make.group()
+  const middle = await make.group({ parent: top })
+  const inside = await make.group({ parent: middle })
+  const own = await make.project({ group: inside })
+  const beside = await make.project({ group: top })
+  const boss = await make.memberOf('owner', { group: top })
+  const going = async (path: string): Promise<number> => {
+    const body = { title: `of ${path}`, start_date: new Date().toISOString().slice(0, 10) }
+    return ((await call('POST', `/${path}/milestones`, { as: boss, body })).body as { id: number }).id
+  }
+  const issueIn = async (project: Project, title: string, milestone_id?: number): Promise<void> => {
+    const { status } = await call('POST', `/projects/${project.id}/issues`, {
+      as: boss,
+      body: { title, milestone_id },
+    })
+    assert.equal(status, 201)
+  }
+  await issueIn(own, 'above', await going(`groups/${top.id}`))
+  await issueIn(own, 'here', await going(`groups/${inside.id}`))
+  await issueIn(own, 'in the project', await going(`projects/${own.id}`))
+  await issueIn(own, 'in none')
+  await issueIn(beside, 'beside', await going(`projects/${beside.id}`))
+  const titles = async (path: string): Promise<string[]> =>
+    ((await get(path, boss)).body as { title: string }[]).map(({ title }) => title)
+  const below = `/groups/${middle.id}/issues?sort=asc`
+  assert.deepEqual(await titles(`${below}&milestone_id=Started`), ['above', 'here', 'in the project'])
+  assert.deepEqual(await titles(`${below}&milestone_id=Upcoming`), [])
+  assert.deepEqual(await titles(`${below}&milestone_id=None`), ['in none'])
+})

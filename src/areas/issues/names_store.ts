@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { knownLabels, type KnownLabels, type LabelPlace } from '../../core/label_choice.ts'
@@ -9,7 +9,7 @@ interface Names {
   readonly not_milestones: readonly string[]
   readonly users: readonly string[]
   readonly iterations: readonly string[]
-  /** `started` or `upcoming`, in a project. */
+  /** `started` or `upcoming`, in a project or below a group. */
   readonly timebox: readonly string[]
 }
 export interface Known {
@@ -20,6 +20,15 @@ export interface Known {
   /** Those that are going on, or to come, where that was asked. */
   readonly dated: number[]
   readonly users: { readonly id: number; readonly username: string }[]
+}
+
+/** Whether issues of the place may be in the milestone `m`. */
+const isHere = (p: Slots<LabelPlace>): RawBuilder<unknown> => {
+  const below = sql`(select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint])`
+  return sql`case
+    when ${p.group_id}::bigint is null then m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])
+    else m.project_id in (select p.id from projects p where p.namespace_id in ${below}) or m.group_id in ${below}
+      or m.group_id = any((select g.traversal_ids from namespaces g where g.id = ${p.group_id})::bigint[]) end`
 }
 
 const known = statement(
@@ -34,7 +43,7 @@ const known = statement(
            array(select t.id from iterations t where t.title = any(${p.iterations}::text[])) as iterations,
            array(select m.id from milestones m
                   where cardinality(${p.timebox}::text[]) > 0 and m.state = 'active'
-                    and (m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[]))
+                    and ${isHere(p)}
                     and case when 'started' = any(${p.timebox}::text[])
                              then m.start_date <= today() and (m.due_date is null or m.due_date >= today())
                              else m.due_date > today() and (m.start_date is null or m.start_date > today()) end)
