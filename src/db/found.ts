@@ -26,37 +26,40 @@ interface Finding<Row> {
   readonly before?: RawBuilder<unknown>
 }
 
+/** The first that match, where they are among the first of all: as `glanced`, which is the page where it is `whole`. */
+const glance = (glanced: RawBuilder<unknown>, { order, page }: Finding<unknown>): RawBuilder<unknown> => {
+  const reach = sql`${page.limit}::bigint + ${page.offset}::bigint`
+  return sql`
+    glanced as materialized (
+      select i.* from (select i.* from (${glanced}) i order by ${order} limit ${sql.lit(GLANCED)}) i
+       where i.id in (select id from found)
+         and (select count(*) between ${sql.lit(READ)} and ${sql.lit(COUNTED)} from found)
+       order by ${order} limit ${reach}),
+    whole as materialized (select count(*) = ${reach} as "is" from glanced)`
+}
+
 /**
  * One page and its total: those that match are put in order where they are few; where they are many, a walk in the order
  * meets the first of them soon. Which it is shows in the counting.
  */
 export function foundFirst<Row>(finding: Finding<Row>): RawBuilder<Paged<Row>> {
   const { all, few, walked, glanced, order, page, shown, before } = finding
-  const reach = sql`${page.limit}::bigint + ${page.offset}::bigint`
   const found = sql`
     ${before === undefined ? sql`` : sql`${before},`}
     found as materialized (${all} limit ${sql.lit(COUNTED + 1)}),
     many as materialized (select count(*) > ${sql.lit(COUNTED)} as are from found)
-    ${
-      glanced === undefined
-        ? sql``
-        : sql`, glanced as materialized (
-      select i.* from (select i.* from (${glanced}) i order by ${order} limit ${sql.lit(GLANCED)}) i
-       where i.id in (select id from found)
-         and (select count(*) between ${sql.lit(READ)} and ${sql.lit(COUNTED)} from found)
-       order by ${order} limit ${reach}),
-    seen as materialized (select count(*) = ${reach} as are from glanced)`
-    }`
-  const fewer =
+    ${glanced === undefined ? sql`` : sql`, ${glance(glanced, finding)}`}`
+  const [seen, unseen] =
     glanced === undefined
-      ? sql`select * from (${few}) few where not (select are from many)`
-      : sql`
-      select * from glanced where (select are from seen)
-      union all
-      select * from (${few}) few where not (select are from many) and not (select are from seen)`
+      ? [sql``, sql``]
+      : [
+          sql`select * from glanced where (select "is" from whole) union all`,
+          sql`and not (select "is" from whole)`,
+        ]
   const chosen = sql`
     select i.id from (
-      ${fewer}
+      ${seen}
+      select * from (${few}) few where not (select are from many) ${unseen}
       union all
       select * from (${walked}) walked where (select are from many)) i
      order by ${order} limit ${page.limit} offset ${page.offset}`

@@ -4,6 +4,7 @@ import { COUNTED } from '../../db/statement.ts'
 import { makeCrowd, readingOf, settle, type Crowd } from '../../../test/support/crowd.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { watch } from '../../../test/support/plans.ts'
+import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
 let few: Crowd
@@ -127,6 +128,26 @@ test('who has a part in an issue is found among many notes as among few', async 
     ]
     assert.ok(much.blocks < little.blocks + 10, `${little.blocks} blocks became ${much.blocks}`)
   }
+})
+
+test('what bears a label comes in the order of its changes, on the first page without a look at all that bears it', async () => {
+  const path = `/projects/${many.project}/issues?labels=half&order_by=updated_at&per_page=100`
+  const wanted = await rowsOf<{ iid: number }>(
+    world(),
+    `select iid::int from issues where project_id = $1 and iid % 2 = 0 order by updated_at desc, id desc`,
+    [many.project],
+  )
+  for (const page of [1, 20, 60]) {
+    const { body } = await world().get(`${path}&page=${page}`, planner)
+    const iids = wanted.slice((page - 1) * 100, page * 100).map(({ iid }) => iid)
+    assert.deepEqual(
+      (body as { iid: number }[]).map(({ iid }) => iid),
+      iids,
+      `page ${page}`,
+    )
+  }
+  const { blocks } = await readingOf(world(), path, planner)
+  assert.ok(blocks < wanted.length, `${blocks} blocks`)
 })
 
 test('reminders are read with the notes they come from, and with no others', async () => {
