@@ -104,7 +104,6 @@ export async function planned<Wanted extends NamespaceListShape>(
   const open = whole ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
   const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
   const denied = held_namespaces.filter((id, at) => id !== 0 && held_levels[at] === ROLES.no_access)
-  // Assigned, not spread: a literal that begins with a spread and has more to add takes thirty times as long.
   return [
     Object.assign({ open, belongs, denies: denied.length > 0, small, reach } as const, shape),
     Object.assign({ areas, roots, homes, besides, denied, pattern: meaning(filters.search) }, filters),

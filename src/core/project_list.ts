@@ -108,7 +108,6 @@ export async function planned(
   const open = openTo(viewer)
   const everything = viewer?.admin === true
   const reach = known(filters.limit + filters.offset)
-  // Assigned, not spread: a literal that begins with a spread and has more to add takes thirty times as long.
   const whole = Object.assign({ everything, open, belongs, held, denies, small: false, reach }, shape)
   whole.small = await isSmall(db, whole, filters)
   const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }

@@ -105,7 +105,6 @@ type Site = Pick<Instance, 'config'>
 export function presentRecord(row: ProjectRecord, site: Site, view: RecordView): Full {
   const record: Full = presentBrief(row, site)
   if (view.simple || !view.signedIn) return record
-  // Assigned, not spread, for the same reason as in the lists of groups.
   return Object.assign(record, presentSettings(row), standing(row, site), around(row, site, view))
 }
 

@@ -108,7 +108,6 @@ export function presentProject(
   const record: Static<typeof GroupProject> = presentIdentity(row, site)
   if (view.simple) return record
   const settings = { ...PROJECT_SETTINGS, ...row.settings }
-  // Assigned, not spread: a literal this long that begins with a spread takes fifty times as long.
   return Object.assign(record, {
     archived: row.archived,
     visibility: row.visibility,

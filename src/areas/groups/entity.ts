@@ -155,7 +155,6 @@ export function presentItem(
   shows: Shows,
 ): Static<typeof GroupItem> {
   const { repository_size: own, root_repository_size: root, parent_id } = row
-  // Assigned, not spread: a literal this long that begins with a spread takes fifty times as long.
   return Object.assign(shared(row, site, shows), {
     ...(own !== null && { statistics: statistics(own) }),
     ...(root !== null && parent_id === null && { root_storage_statistics: rootStatistics(root) }),
