@@ -155,6 +155,7 @@ async function reassign(
   if (wanted === undefined) return false
   const { db, actor, project } = deed
   const readers = await readersAmong(db, wanted, {
+    id: issue.id,
     project_id: project.id,
     line: project.traversal_ids,
     confidential: issue.confidential,

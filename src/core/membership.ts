@@ -105,14 +105,14 @@ export interface Wish {
   readonly queues: boolean
 }
 
-/** What is wrong with a wish whomever it is for. */
+/** What is wrong with a wish whomever it is for. What ends today would be over already. */
 export function faultOf(
   source: Kind,
   { access_level, expires_at }: Omit<Wish, 'by' | 'queues'>,
   today: string,
 ): Fault | undefined {
   if (!isLevel(source, access_level)) return { field: 'access_level', text: 'is not included in the list' }
-  if (expires_at !== null && expires_at < today)
+  if (expires_at !== null && expires_at <= today)
     return { field: 'expires_at', text: 'cannot be a date in the past' }
   return undefined
 }

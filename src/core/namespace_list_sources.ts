@@ -69,7 +69,8 @@ export const isFound = (shape: Shape): boolean => shape.search !== null && !shap
 export const isNamed = ({ of, order, search }: Pick<Shape, 'of' | 'order' | 'search'>): boolean =>
   (of === 'top' || of === 'children') && (order === 'name' || (order === 'similarity' && search === null))
 /** Right below a group the ids have one too. */
-const isOrdered = (shape: Shape): boolean => isNamed(shape) || (shape.of === 'children' && shape.order === 'id')
+const isOrdered = (shape: Shape): boolean =>
+  isNamed(shape) || (shape.of === 'children' && shape.order === 'id')
 
 const owned = (p: P): Raw => sql`n.id = any(${p.homes}::bigint[] || ${p.besides}::bigint[])`
 

@@ -4,6 +4,9 @@ import pg from 'pg'
 export const violates = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.constraint === constraint
 
+/** True when what a row names is there no more, though it was when the request began. */
+export const isGone = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '23503'
+
 const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', '53300', '25006'])
 const AWAY_CLASSES = ['08', '57P']
 const AWAY_TEXTS = [

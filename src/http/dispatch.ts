@@ -16,6 +16,7 @@ import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import { Answer, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
+import { Moved } from './moved.ts'
 import { inPlaces } from './places.ts'
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
 import { Problem, unauthorized } from './problems.ts'
@@ -98,8 +99,29 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
         return op.handle(now as never)
       })
     }
-    return answer(request, reply, await handle(), { ctx, query })
+    const answered = await handle().catch(async (error: unknown) => {
+      const refusal = await refusalNow(error, async () =>
+        entryOf(op)(contextOf(instance, await signIn(visit), visit), sent, path),
+      )
+      if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
+      throw refusal ?? error
+    })
+    return answer(request, reply, answered, { ctx, query })
   }
+}
+
+/**
+ * What a handler leans on may go away under it, and it fails in as many ways as it does things. The gates know: how they
+ * refuse the caller now, if they do.
+ */
+async function refusalNow(error: unknown, enter: () => Promise<unknown>): Promise<Problem | undefined> {
+  if (error instanceof Problem || error instanceof Moved) return undefined
+  try {
+    await enter()
+  } catch (refusal) {
+    if (refusal instanceof Problem) return refusal
+  }
+  return undefined
 }
 
 /**

@@ -31,3 +31,7 @@ const titles: Readonly<Record<number, string>> = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
+
+const ASKED = /application\/problem\+json(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
+/** Whether an `Accept` asks for problem details: by name, and not to say that they will not do. */
+export const wantsDetails = (accept = ''): boolean => ASKED.test(accept)

@@ -9,12 +9,12 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { isBusy } from '../db/errors.ts'
+import { isBusy, isGone } from '../db/errors.ts'
 import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import type { Actor } from './gate.ts'
 import { Moved, sendMoved } from './moved.ts'
-import { problemDetails } from './problem_details.ts'
+import { problemDetails, wantsDetails } from './problem_details.ts'
 import {
   Problem,
   badBody,
@@ -26,6 +26,7 @@ import {
   internalError,
   methodNotAllowed,
   noRoute,
+  noSuchRecord,
   oldVersion,
   requestTimeout,
   unavailable,
@@ -203,15 +204,17 @@ function takeBodies(app: FastifyInstance): void {
 
 function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerOptions['isAway']): Problem {
   if (error instanceof Problem) return error
+  const warned = (problem: Problem, text: string): Problem => {
+    request.log.warn({ err: error }, text)
+    return problem
+  }
   // The caller went away while sending the body: nobody hears the answer, and the database has no part in it.
   if (error === request.raw.errored) return badBody()
-  if (isAway(error)) {
-    request.log.warn({ err: error }, 'what this operation leans on is away')
-    return unavailable()
-  }
+  if (isAway(error)) return warned(unavailable(), 'what this operation leans on is away')
   // Git says so where no place came free in time.
   if ('fault' in error && error.fault === 'busy') return unavailable()
   if (isBusy(error)) return conflict('409 Conflict: Resource lock')
+  if (isGone(error)) return warned(noSuchRecord(), 'what this operation names went away')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
     return badBody()
@@ -221,8 +224,7 @@ function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerO
 
 function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   reply.code(problem.status).headers(problem.headers)
-  const wantsDetails = request.headers.accept?.includes('application/problem+json') ?? false
-  const [type, body] = wantsDetails
+  const [type, body] = wantsDetails(request.headers.accept)
     ? ['application/problem+json', problemDetails(problem, `urn:uuid:${request.id}`)]
     : ['application/json', problem.body]
   return reply.header('content-type', type).send(Buffer.from(JSON.stringify(body)))

@@ -18,16 +18,9 @@ const fields = {
 }
 export const GroupLabel = t.Object(fields)
 
-/** A label that a project has: its own, or one of the groups above. Lists count only when asked to. */
+/** A label that a project has: its own, or one of the groups above. */
 export const ProjectLabel = t.Object({
   ...fields,
-  ...t.Partial(
-    t.Object({
-      open_issues_count: t.Integer(),
-      closed_issues_count: t.Integer(),
-      open_merge_requests_count: t.Integer(),
-    }),
-  ).properties,
   priority: nullable(t.Integer()),
   is_project_label: t.Boolean(),
 })
@@ -53,27 +46,14 @@ export const present = (row: LabelForCaller): Static<typeof GroupLabel> => ({
   subscribed: row.subscribed,
 })
 
-/** A label in one project, as one caller sees it; the counts are null where nobody asked for them. */
-export type LabelInProject = Omit<LabelForCaller, `${string}_count`> & {
-  readonly [Name in Extract<keyof LabelForCaller, `${string}_count`>]: number | null
-} & { readonly priority: number | null }
+/** A label in one project, as one caller sees it. */
+export type LabelInProject = LabelForCaller & { readonly priority: number | null }
 
-export function presentInProject(row: LabelInProject): Static<typeof ProjectLabel> {
-  const { open_issues_count, closed_issues_count, open_merge_requests_count } = row
-  const counts = {
-    ...(open_issues_count !== null && { open_issues_count }),
-    ...(closed_issues_count !== null && { closed_issues_count }),
-    ...(open_merge_requests_count !== null && { open_merge_requests_count }),
-  }
-  const { id, name, color, text_color, description, description_html, subscribed } = present({
-    ...row,
-    open_issues_count: 0,
-    closed_issues_count: 0,
-    open_merge_requests_count: 0,
-  })
-  const shown = { id, name, description, description_html, text_color, color, ...counts, subscribed }
-  return { ...shown, priority: row.priority, is_project_label: row.project_id !== null }
-}
+export const presentInProject = (row: LabelInProject): Static<typeof ProjectLabel> => ({
+  ...present(row),
+  priority: row.priority,
+  is_project_label: row.project_id !== null,
+})
 
 export const noLabel = (): Problem => notFound('Label')
 export const labelExists = (): Problem => conflict('Label already exists')

@@ -1,6 +1,7 @@
 import type { Project } from '../core/projects.ts'
 import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
 import { ROLES } from '../core/roles.ts'
+import { isBranchName } from '../core/commit_writing.ts'
 import { isRefName } from '../git/names.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
 import type { Actor } from '../http/gate.ts'
@@ -52,6 +53,7 @@ function judgeTag(tag: string, { from, to }: PushCommand, { project }: PushConte
   if (to === undefined) return {}
   if (tag.startsWith('refs/tags/')) return { refusal: 'You cannot create a tag with a prohibited pattern.' }
   if (HASH_START.test(tag)) return { refusal: 'You cannot create a tag with a SHA-1 or SHA-256 tag name.' }
+  if (!isBranchName(tag)) return { refusal: 'Tag name is invalid' }
   return {}
 }
 
@@ -62,6 +64,7 @@ function judgeBranch(branch: string, command: PushCommand, context: PushContext)
     return { refusal: 'The default branch of a project cannot be deleted.' }
   if (to !== undefined && HASH_NAME.test(branch))
     return { refusal: 'You cannot create a branch with a 40-character hexadecimal branch name.' }
+  if (to !== undefined && !isBranchName(branch)) return { refusal: 'Branch name is invalid' }
   if (context.whileEmpty !== undefined) return judgeFirst(context, context.whileEmpty.rule)
   const rule = context.rules(branch)
   if (rule === undefined) return {}

@@ -53,13 +53,16 @@ export const getFile = operation({
   path: '/projects/:id/repository/files/:file_path',
   summary: 'Get a file with its content; HEAD tells all but that in headers',
   published: true,
+  scopes: ['read_repository'],
   first: code,
   params: t.Object({ ref: filled() }),
   gates: [commitAtRef, file],
   handle: async (ctx) => {
     const facts = await factsOf(ctx, ctx.params.ref)
     const { blob } = ctx.file
-    if (ctx.method === 'HEAD') return new Answer(200, { ...facts, content: '' }, headersOf(facts))
+    // Of what is too long for an answer its size is told all the same.
+    if (blob.size > MOST && ctx.method === 'HEAD')
+      return new Answer(200, { ...facts, content: '' }, headersOf(facts))
     if (blob.size > MOST) throw tooLong()
     const content = (await blob.read(MOST)).toString('base64')
     return new Answer(200, { ...facts, content }, headersOf(facts))
@@ -73,6 +76,7 @@ export const getRawFile = operation({
   path: '/projects/:id/repository/files/:file_path/raw',
   summary: 'Get the bytes of a file',
   published: true,
+  scopes: ['read_repository'],
   first: code,
   params: t.Object({ ref: t.Optional(t.String({ description: 'HEAD when absent' })) }),
   gates: [commitAtRef, file],

@@ -127,7 +127,7 @@ const creator = statement(
   (p: Slots<{ id: number }>) =>
     sql<{
       can_create_group: boolean
-    }>`select can_create_group from users where id = ${p.id} and not external`,
+    }>`select can_create_group from users where id = ${p.id} and not external and user_type = 'human'`,
 )
 /** Whether somebody may create groups at the top. */
 export const mayCreateGroup = async (db: Db, actor: Viewer): Promise<boolean> =>

@@ -28,7 +28,7 @@ const notParams = t.Object({
   author_username: t.Optional(title),
   assignee_id: t.Optional(t.Integer()),
   assignee_username: t.Optional(usernames),
-  weight: t.Optional(t.Integer()),
+  weight: t.Optional(t.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   epic_id: t.Optional(t.Integer()),
   iteration_id: t.Optional(t.Integer()),
   my_reaction_emoji: t.Optional(emoji),

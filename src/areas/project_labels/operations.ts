@@ -32,7 +32,7 @@ export const listProjectLabels = operation({
   published: true,
   first: [signedIn],
   params: t.Object({
-    with_counts: t.Optional(t.Boolean({ default: false })),
+    with_counts: t.Optional(t.Boolean({ description: 'Lists always tell the counts' })),
     search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the title or description' })),
     ...ancestors,
   }),
@@ -41,7 +41,6 @@ export const listProjectLabels = operation({
     const { db, params, page } = ctx
     const found = await labels.listLabels(db, ctx, {
       ancestors: params.include_ancestor_groups ?? true,
-      counts: params.with_counts ?? false,
       search: params.search ?? '',
       limit: page.size,
       offset: page.offset,

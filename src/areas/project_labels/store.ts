@@ -41,41 +41,34 @@ interface Seen {
 type Counted = Slots<Seen & { project_id: number }>
 
 /** Joined to the rows of the page only. Issues of this project that the viewer may see, and its merge requests. */
-const aroundLabels = (
-  p: Counted,
-  rows: RawBuilder<unknown>,
-  counts: boolean,
-): RawBuilder<LabelInProject> => sql`
-  select l.*, ${counts ? sql`issue_counts.*, merge_request_counts.*` : NO_COUNTS},
+const aroundLabels = (p: Counted, rows: RawBuilder<unknown>): RawBuilder<LabelInProject> => sql`
+  select l.*, issue_counts.*, merge_request_counts.*,
          exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed,
          (select r.priority from label_priorities r where r.project_id = ${p.project_id} and r.label_id = l.id) as priority
-    from (${rows}) l ${
-      counts
-        ? sql`,
+    from (${rows}) l,
          lateral (
-           select count(*) filter (where i.state = 'opened')::int as open_issues_count,
-                  count(*) filter (where i.state = 'closed')::int as closed_issues_count
-             from label_links k join issues i on i.id = k.noteable_id
-            where ${p.issues}::boolean and k.label_id = l.id and i.project_id = ${p.project_id}
-              and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}) issue_counts,
+           select count(*) filter (where k.noteable_state = 'opened')::int as open_issues_count,
+                  count(*) filter (where k.noteable_state = 'closed')::int as closed_issues_count
+             from label_links k
+            where ${p.issues}::boolean and k.label_id = l.id and k.noteable_kind = 'issue'
+              and k.noteable_project_id = ${p.project_id}
+              and (not k.noteable_confidential
+                   or exists (select from issues i
+                               where i.id = k.noteable_id and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}))) issue_counts,
          lateral (
            select count(*)::int as open_merge_requests_count
-             from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
-            where ${p.requests}::boolean and k.label_id = l.id and m.project_id = ${p.project_id}) merge_request_counts`
-        : sql``
-    }
+             from label_links k
+            where ${p.requests}::boolean and k.label_id = l.id and k.noteable_kind = 'merge_request'
+              and k.noteable_project_id = ${p.project_id} and k.noteable_state = 'opened') merge_request_counts
    order by l.title, l.id`
-const NO_COUNTS = sql`
-  null::int as open_issues_count, null::int as closed_issues_count, null::int as open_merge_requests_count`
 
 interface ListShape {
   readonly ancestors: boolean
   readonly search: boolean
-  readonly counts: boolean
 }
 type ListValues = Reach & Seen & { readonly pattern: string; readonly limit: number; readonly offset: number }
 
-const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ancestors, search, counts }) => {
+const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ancestors, search }) => {
   const like = search ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})` : sql``
   // From each home its labels in order, and only as far as the page reaches.
   const sources = (cut: RawBuilder<unknown>): RawBuilder<unknown> => {
@@ -90,7 +83,7 @@ const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ance
     select l.* from (select l.id from (${sources(reach)}) l order by l.title, l.id
                       limit ${p.limit} offset ${p.offset}) chosen
       join labels l on l.id = chosen.id`
-  return paged(aroundLabels(p, rows, counts), sql`select from (${sources(sql`offset 0`)}) l`)
+  return paged(aroundLabels(p, rows), sql`select from (${sources(sql`offset 0`)}) l`)
 })
 
 /** What the actor holds on the project; an administrator is let in everywhere. */
@@ -107,7 +100,6 @@ interface Asked {
 }
 interface Wanted {
   readonly ancestors: boolean
-  readonly counts: boolean
   readonly search: string
   readonly limit: number
   readonly offset: number
@@ -116,11 +108,11 @@ interface Wanted {
 export async function listLabels(
   db: Db,
   { actor, project }: Asked,
-  { ancestors, counts, search, limit, offset }: Wanted,
+  { ancestors, search, limit, offset }: Wanted,
 ): Promise<Listed<LabelInProject>> {
   const values = { ...reachOf(project, ancestors), ...seenBy(actor, project) }
   return listed(
-    await db.rows(list({ ancestors, counts, search: search !== '' }), {
+    await db.rows(list({ ancestors, search: search !== '' }), {
       ...values,
       pattern: containing(search),
       limit,
@@ -131,7 +123,7 @@ export async function listLabels(
 
 const one = statement(
   (p: Counted & Slots<{ id: number }>) =>
-    sql<LabelInProject>`${aroundLabels(p, sql`select * from labels where id = ${p.id}`, true)}`,
+    sql<LabelInProject>`${aroundLabels(p, sql`select * from labels where id = ${p.id}`)}`,
 )
 /** Adds what the caller sees around a label. */
 export async function forCaller(db: Db, { actor, project }: Asked, id: number): Promise<LabelInProject> {

@@ -1,7 +1,6 @@
 import { Type as t } from 'typebox'
 import { maintainer, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
 import { ROLES } from '../../core/roles.ts'
-import { violates } from '../../db/errors.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
 import { conflict, forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
@@ -46,12 +45,9 @@ export const shareProject = operation({
     if (!actor.admin && group_access > project.role) throw forbidden()
     if (await shares.isLocked(db, project.namespace_id)) throw locked()
     if (project.traversal_ids.includes(group_id)) throw ownGroup()
-    const row = await shares
-      .share(db, { project_id: project.id, group_id, group_access, expires_at: expires_at ?? null })
-      .catch((error: unknown) => {
-        throw violates(error, 'project_group_links_project_id_group_id_key') ? shared() : error
-      })
-    if (row === undefined) throw new Error('a share was not inserted')
+    const link = { project_id: project.id, group_id, group_access, expires_at: expires_at ?? null }
+    const row = await shares.share(db, link)
+    if (row === undefined) throw shared()
     return row
   },
   returns: Share,

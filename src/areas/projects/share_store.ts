@@ -10,18 +10,16 @@ interface NewShare {
 }
 type Share = NewShare & { readonly id: number }
 
-const insert = statement((p: Slots<NewShare>) =>
-  q
-    .insertInto('project_group_links')
-    .values({
-      project_id: p.project_id,
-      group_id: p.group_id,
-      group_access: p.group_access,
-      expires_at: p.expires_at,
-    })
-    .returning(['id', 'project_id', 'group_id', 'group_access', 'expires_at']),
+const insert = statement(
+  (p: Slots<NewShare>) => sql<Share>`
+    insert into project_group_links as l (project_id, group_id, group_access, expires_at)
+    values (${p.project_id}, ${p.group_id}, ${p.group_access}, ${p.expires_at}::date)
+    on conflict (project_id, group_id)
+    do update set group_access = excluded.group_access, expires_at = excluded.expires_at, created_at = now()
+     where l.expires_at <= today()
+    returning id, project_id, group_id, group_access, expires_at`,
 )
-/** Violates `project_group_links_project_id_group_id_key` when they share already. */
+/** Undefined when they share already, by a share that has not expired. */
 export const share = (db: Db, values: NewShare): Promise<Share | undefined> => db.one(insert, values)
 
 const byGroup = statement((p: Slots<{ project_id: number; group_id: number }>) =>

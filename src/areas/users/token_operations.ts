@@ -3,9 +3,10 @@ import { administrator, signedIn } from '../../access/gates.ts'
 import { issueToken, pastExpiry } from '../../access/token_making.ts'
 import { SCOPES, type Scope } from '../../access/tokens.ts'
 import * as tokens from '../../core/access_tokens.ts'
+import * as users from '../../core/users.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { forbidden, notFound, refused } from '../../http/problems.ts'
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
@@ -45,7 +46,8 @@ export const createOwnPersonalAccessToken = operation({
   params: t.Object({ ...wanted, scopes: listOf(oneOf(OWN_SCOPES)) }),
   gates: [],
   handle: async (ctx) => {
-    const { actor, now, params } = ctx
+    const { db, actor, now, params } = ctx
+    if ((await users.find(db, actor.id))?.user_type !== 'human') throw forbidden()
     const tomorrow = new Date(now.getTime() + 86_400_000).toISOString().slice(0, 10)
     const expires_at = params.expires_at ?? tomorrow
     const made = await issueToken(ctx, { ...params, expires_at, user_id: actor.id })
