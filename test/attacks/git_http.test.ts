@@ -152,6 +152,11 @@ test('names that are no names of branches or tags move nothing', async () => {
     ['refs/heads/@{-1}', 'funny refname'],
     ['refs/heads//x', 'funny refname'],
     [`refs/heads/${'x'.repeat(1_001)}`, 'funny refname'],
+    // What others would take for another ref, or for a hash.
+    ['refs/heads/refs/heads/main', 'Branch name is invalid'],
+    ['refs/heads/HEAD', 'Branch name is invalid'],
+    ['refs/tags/refs/heads/main', 'Tag name is invalid'],
+    ['refs/tags/HEAD', 'Tag name is invalid'],
     ['refs/heads', 'deny updating a hidden ref'],
     ['HEAD', 'deny updating a hidden ref'],
     ['config', 'deny updating a hidden ref'],

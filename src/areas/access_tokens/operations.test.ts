@@ -165,3 +165,15 @@ test('with its project a token ends', async () => {
   const bot = await rowsOf(world(), `select state from users where id = ${made.user_id}`)
   assert.deepEqual(bot, [{ state: 'blocked' }])
 })
+
+test('a bot makes nothing that outlives its project: no group, and no token of its own', async () => {
+  const answer = await call('POST', ofProject(), { name: 'ci', scopes: ['api'], access_level: 10 })
+  const bot = bearing((answer.body as Made).token)
+  const before = await contents(world())
+  for (const [path, body] of [
+    ['/groups', { name: 'Own', path: 'own' }],
+    ['/user/personal_access_tokens', { name: 'own', scopes: ['k8s_proxy'] }],
+  ] as const)
+    assert.deepEqual(told(await call('POST', path, body, bot)), [403, { message: '403 Forbidden' }], path)
+  assert.equal(await contents(world()), before)
+})

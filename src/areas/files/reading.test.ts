@@ -60,6 +60,8 @@ test('HEAD tells the same without the content', async () => {
     Object.entries(headers).filter(([name]) => name.startsWith('x-gitlab-'))
   assert.equal(kept(head.headers).length, 10)
   assert.deepEqual(kept(head.headers), kept(full.headers))
+  const { etag, 'content-length': length } = full.headers
+  assert.deepEqual([head.headers.etag, head.headers['content-length']], [etag, length])
 })
 
 test('the bytes of a file come raw, and never as a page', async () => {

@@ -57,6 +57,20 @@ test('in an archived project issues are read and no more', async () => {
     assert.deepEqual([status, body], [403, { message: '403 Forbidden' }])
 })
 
+test('a confidential issue is kept by a guest who has it already, and given to no other', async () => {
+  const issue = await create(planner, { title: 'secret', assignee_ids: [guest.id] })
+  const path = at(`/${issue.iid}`)
+  const change = async (body: object): Promise<number[]> => {
+    const answer = await world().call('PUT', path, { as: planner, body })
+    return (answer.body as Body).assignees.map(({ id }) => id).sort()
+  }
+  assert.deepEqual(await change({ confidential: true }), [guest.id])
+  assert.deepEqual(await change({ assignee_ids: [guest.id, owner.id] }), [guest.id, owner.id].sort())
+  assert.equal((await world().get(path, guest)).status, 200)
+  assert.deepEqual(await change({ assignee_ids: [owner.id] }), [owner.id])
+  assert.deepEqual(await change({ assignee_ids: [guest.id, owner.id] }), [owner.id])
+})
+
 test('an issue moves with what was said of it, and the old one says where it went', async () => {
   const { make, call, get } = world()
   const target = await make.project({ visibility: 'public', path: 'quay' })

@@ -190,6 +190,7 @@ test('what does not go together or is unknown is refused word for word', async (
     ['assignee_id=me', 'assignee_id is invalid'],
     ['order_by=id', 'order_by does not have a valid value'],
     ['due_date=someday', 'due_date does not have a valid value'],
+    ['not[weight]=2147483648', 'not[weight] does not have a valid value'],
   ]
   for (const [query, error] of rows) {
     const answer = await world().get(`/projects/${project.id}/issues?${query}`, planner)

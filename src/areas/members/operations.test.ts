@@ -84,6 +84,12 @@ test('who cannot become a member so is refused in the published words, and nothi
       400,
       { message: { expires_at: ['cannot be a date in the past'] } },
     ],
+    // On the day it ends it would be over already.
+    [
+      { user_id: admin?.id, access_level: 30, expires_at: new Date().toISOString().slice(0, 10) },
+      400,
+      { message: { expires_at: ['cannot be a date in the past'] } },
+    ],
     [
       { user_id: bot.id, access_level: 30 },
       400,

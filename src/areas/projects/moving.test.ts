@@ -244,6 +244,10 @@ test('a share lets the group’s members in at once, as far as it goes, and its 
   assert.equal((seen['shared_with_groups'] as Body[])[0]?.['group_id'], group.id)
   const again = await post(maintainer, path, { group_id: group.id, group_access: 30 })
   assert.deepEqual([again.status, again.body], [409, { message: 'Group already shared with this group' }])
+  // One that is over is as good as none.
+  await make.sql(`update project_group_links set expires_at = today() where project_id = ${project.id}`)
+  const anew = await post(maintainer, path, { group_id: group.id, group_access: 30 })
+  assert.deepEqual([anew.status, anew.body['group_access'], anew.body['expires_at']], [201, 30, null])
   const gone = await at().call('DELETE', `${path}/${group.id}`, { as: maintainer, body: {} })
   assert.equal(gone.status, 204)
   assert.equal((await at().get(`/projects/${project.id}`, member)).status, 404)
