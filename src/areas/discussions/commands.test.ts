@@ -122,6 +122,21 @@ test('commands alone are obeyed and leave no note; what they did is told', async
   )
 })
 
+test('a command is known however it is written, and told of as it is called', async () => {
+  const about = await makeIssue(world(), project)
+  assert.deepEqual((await told(about, planner, '/CLOSE')).summary, ['Closed this issue.'])
+  assert.deepEqual((await told(about, planner, '/Reopen\n/Title Not SHOUTED\n/REOPEN')).summary, [
+    'Reopened this issue.',
+    'Changed the title to "Not SHOUTED".',
+    'Could not apply reopen command.',
+  ])
+  assert.deepEqual((await world().get(`${about.path}/notes?activity_filter=only_comments`, planner)).body, [])
+  const body = { description: 'Words\n/Weight 4' }
+  const changed = await world().call('PUT', about.path, { as: planner, body })
+  const { description, weight } = changed.body as { description: string; weight: number }
+  assert.deepEqual([description, weight], ['Words', 4])
+})
+
 test('reactions, subscriptions and to-do items are for everybody', async () => {
   const about = await makeIssue(world(), project)
   for (const [body, sentence] of [
