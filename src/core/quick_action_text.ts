@@ -42,11 +42,13 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
 
 const WORD = /~?"([^"]{1,255})"|~?([^\s,]{1,255})/g
 
-/** The titles in `~bug ~"in review" later`, each once, no more than a hundred. */
+/** The titles in `~bug ~"in review" later`, each where it is named last, no more than a hundred. */
 export function titlesIn(argument: string): string[] {
   const titles = new Set<string>()
   for (const [, quoted, plain] of argument.slice(0, LONGEST).matchAll(WORD)) {
-    titles.add(quoted ?? plain ?? '')
+    const title = quoted ?? plain ?? ''
+    titles.delete(title)
+    titles.add(title)
     if (titles.size === MOST) break
   }
   titles.delete('')
