@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cleanTitle, hexColor, renderLine, textColor, titleFaults } from './label_rules.ts'
+import {
+  cleanTitle,
+  hexColor,
+  lastOfScopes,
+  renderLine,
+  scopeOf,
+  textColor,
+  titleFaults,
+} from './label_rules.ts'
 
 test('a colour is a CSS name or hex digits, and comes out as six upper-case ones', () => {
   const rows: [string, string][] = [
@@ -88,6 +96,26 @@ test('a title is there, has no comma and is no longer than 255 signs', () => {
     [`${'x'.repeat(255)},`, ['is invalid', long]],
   ]
   for (const [title, faults] of rows) assert.deepEqual(titleFaults(title), faults, title)
+})
+
+test('a scope is all before the last pair of colons, and of one scope the title named last stays', () => {
+  const scopes: [string, string | undefined][] = [
+    ['w::a', 'w::'],
+    ['w::a::1', 'w::a::'],
+    ['w:::a', 'w:::'],
+    ['::a', '::'],
+    ['w::', 'w::'],
+    ['w:a', undefined],
+    ['w', undefined],
+  ]
+  for (const [title, scope] of scopes) assert.equal(scopeOf(title), scope, title)
+  const rows: [string, string][] = [
+    ['w::a w::b', 'w::b'],
+    ['w::b w::a w::b', 'w::b'],
+    ['w w::a v::a w::a::1 w::a::2 w:a w:b', 'w w::a v::a w::a::2 w:a w:b'],
+    ['W::a w::b', 'W::a w::b'],
+  ]
+  for (const [given, left] of rows) assert.deepEqual(lastOfScopes(given.split(' ')), left.split(' '), given)
 })
 
 test('a description becomes one line of HTML in which its own HTML is text', () => {

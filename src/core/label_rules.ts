@@ -53,6 +53,20 @@ export function titleFaults(title: string): string[] {
   ]
 }
 
+const BETWEEN = '::'
+
+/** What a scoped label shares with those that it excludes, up to the last `::`; undefined for a label without any. */
+export function scopeOf(title: string): string | undefined {
+  const end = title.lastIndexOf(BETWEEN)
+  return end === -1 ? undefined : title.slice(0, end + BETWEEN.length)
+}
+
+/** Of scoped titles that exclude each other the one that is named last, and all that are not scoped. */
+export const lastOfScopes = (titles: readonly string[]): string[] => [
+  // No title without a scope is called like one, which ends with what makes it one.
+  ...new Map(titles.map((title) => [scopeOf(title) ?? title, title])).values(),
+]
+
 const markdown = new MarkdownIt({ html: false, linkify: false })
 const PLAIN = /^[\p{L}\p{N} .,:;?/()#%+='-]*$/u
 /** Brackets in brackets take the square of their number: what is longer is shown as it is written. */

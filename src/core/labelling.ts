@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { cleanTitle, titleFaults } from './label_rules.ts'
+import { cleanTitle, lastOfScopes, scopeOf, titleFaults } from './label_rules.ts'
 
 /** What is labelled, by whom, and where its labels come from. */
 export interface Labelled {
@@ -50,6 +50,7 @@ const link = statement(
       user_id: number | null
       add: readonly number[]
       remove: readonly number[]
+      scopes: readonly string[]
       exactly: boolean
     }>,
   ) => sql`
@@ -57,7 +58,11 @@ const link = statement(
       delete from label_links k
        where k.noteable_id = ${p.noteable_id}
          and case when ${p.exactly}::boolean then k.label_id <> all(${p.add}::bigint[])
-                  else k.label_id = any(${p.remove}::bigint[]) end
+                  else k.label_id = any(${p.remove}::bigint[]) or (
+                    cardinality(${p.scopes}::text[]) > 0 and k.label_id <> all(${p.add}::bigint[])
+                    and exists (select from labels l
+                                 where l.id = k.label_id and substring(l.title from '^.*::') = any(${p.scopes}::text[])))
+                  end
       returning k.label_id
     ), fresh as (
       insert into label_links (label_id, noteable_id)
@@ -71,11 +76,11 @@ const link = statement(
     select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'remove' from gone`,
 )
 
+const clean = (given: readonly string[]): string[] => given.flatMap((text) => text.split(',')).map(cleanTitle)
+
 /** As a label may be named: without blanks around, once, and nothing that no label can be called. */
 export const titlesOf = (given: readonly string[] = []): string[] =>
-  [...new Set(given.flatMap((text) => text.split(',')).map(cleanTitle))]
-    .filter((title) => titleFaults(title).length === 0)
-    .sort()
+  [...new Set(clean(given))].filter((title) => titleFaults(title).length === 0).sort()
 
 const MOST = 100
 /** So many signs no hundred titles have: what is longer is not taken apart. */
@@ -107,25 +112,29 @@ export async function findLabels(
 
 /**
  * Changes the labels of a record and writes down what came and went. Call inside the transaction of the deed, which
- * holds the record's row. Says whether anything changed.
+ * holds the record's row. Says whether anything changed. A scoped label takes the place of the one with the same scope
+ * that was there, and of one that is named before it.
  */
 export async function changeLabels(db: Db, labelled: Labelled, change: LabelChange): Promise<boolean> {
   if (change.set === undefined && change.add === undefined && change.remove === undefined) return false
   const { noteable_id, user_id, project_id, line, creates } = labelled
-  const wanted = titlesOf([...(change.set ?? []), ...(change.add ?? [])])
+  const given = [...(change.set ?? []), ...(change.add ?? [])]
+  const wanted = titlesOf(given)
   const unwanted = titlesOf(change.remove)
   const homeless = project_id === null && line.length === 0
   if (creates && wanted.length > 0 && !homeless)
     await db.run(create, { project_id, line, titles: wanted, color: COLOR })
   const ids = await findLabels(db, labelled, [...wanted, ...unwanted])
   const idsOf = (titles: readonly string[]): number[] => titles.flatMap((title) => ids.get(title) ?? [])
-  const remove = idsOf(unwanted)
+  // What is not there, or is taken away, excludes nothing.
+  const added = lastOfScopes(clean(given).filter((title) => ids.has(title) && !unwanted.includes(title)))
   return (
     (await db.run(link, {
       noteable_id,
       user_id,
-      add: idsOf(wanted).filter((id) => !remove.includes(id)),
-      remove,
+      add: idsOf(added),
+      remove: idsOf(unwanted),
+      scopes: added.flatMap((title) => scopeOf(title) ?? []),
       exactly: change.set !== undefined,
     })) > 0
   )

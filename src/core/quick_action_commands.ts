@@ -60,8 +60,12 @@ function removeEstimate(run: Run): Told {
   return 'Removed time estimate.'
 }
 const MOST_TIME = 2 ** 31 - 1
+/** Time is taken on a day that there is, and that has begun. */
+const hasBegun = (day: string, now: Date): boolean =>
+  dayIn(day, now) !== undefined && day <= now.toISOString().slice(0, 10)
 function spend(run: Run, argument: string): Told {
   const [, day] = /\s(\d{4}-\d\d-\d\d)$/.exec(argument.slice(-11)) ?? []
+  if (day !== undefined && !hasBegun(day, run.now)) return undefined
   const seconds = parseDuration(day === undefined ? argument : argument.slice(0, -11).trimEnd())
   const total = run.times.spent + (seconds ?? 0)
   if (seconds === undefined || seconds === 0 || total < 0 || total > MOST_TIME) return undefined

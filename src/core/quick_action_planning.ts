@@ -22,11 +22,15 @@ async function known(run: Run, argument: string): Promise<Map<string, number>> {
   return findLabels(run.db, { project_id: project?.id ?? null, line }, titlesIn(argument))
 }
 
+/** The same in the order in which they are named: of labels that exclude each other the last one stays. */
+const inOrder = (argument: string, found: ReadonlyMap<string, number>): string[] =>
+  titlesIn(argument).filter((title) => found.has(title))
+
 export async function label(run: Run, argument: string): Promise<Told> {
   const found = await known(run, argument)
   if (found.size === 0) return undefined
   const titles = [...found.keys()]
-  run.change.add_labels = [...(run.change.add_labels ?? []), ...titles]
+  run.change.add_labels = [...(run.change.add_labels ?? []), ...inOrder(argument, found)]
   run.changes['add_label_ids'] = [...found.values()]
   return `Added ${marked(titles)} ${plural(titles.length, 'label')}.`
 }
@@ -47,7 +51,7 @@ export async function relabel(run: Run, argument: string): Promise<Told> {
   const found = await known(run, argument)
   if (found.size === 0) return undefined
   const titles = [...found.keys()]
-  run.change.labels = titles
+  run.change.labels = inOrder(argument, found)
   run.changes['label_ids'] = [...found.values()]
   return `Replaced all labels with ${marked(titles)} ${plural(titles.length, 'label')}.`
 }

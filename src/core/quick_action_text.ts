@@ -13,7 +13,7 @@ export interface Parsed {
 }
 
 // The dot stands for every sign, so that nothing is tried twice.
-const LINE = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/s
+const LINE = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/is
 /** What stands between two of these is not obeyed. */
 const FENCE = /^(`{3,}|~{3,}|>>>)/
 /** What a fence begins with: a million empty lines are not asked for more. */
@@ -30,7 +30,8 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
     const mark = MARKS.has(line[0]) ? FENCE.exec(line)?.[1] : undefined
     if (mark !== undefined && (fence === undefined || line.trimEnd() === fence))
       fence = fence === undefined ? mark : undefined
-    const [, name, argument = ''] = (fence === undefined && line[0] === '/' && LINE.exec(line)) || []
+    const [, word, argument = ''] = (fence === undefined && line[0] === '/' && LINE.exec(line)) || []
+    const name = word?.toLowerCase()
     if (name === undefined && line.trim() !== '') onlyCommands = false
     if (name !== undefined && known.has(name)) commands.push({ name, argument: argument.trim() })
     else kept.push(line)
@@ -41,11 +42,13 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
 
 const WORD = /~?"([^"]{1,255})"|~?([^\s,]{1,255})/g
 
-/** The titles in `~bug ~"in review" later`, each once, no more than a hundred. */
+/** The titles in `~bug ~"in review" later`, each where it is named last, no more than a hundred. */
 export function titlesIn(argument: string): string[] {
   const titles = new Set<string>()
   for (const [, quoted, plain] of argument.slice(0, LONGEST).matchAll(WORD)) {
-    titles.add(quoted ?? plain ?? '')
+    const title = quoted ?? plain ?? ''
+    titles.delete(title)
+    titles.add(title)
     if (titles.size === MOST) break
   }
   titles.delete('')

@@ -12,8 +12,8 @@ import type { Author } from './user.ts'
 export interface Around extends Pick<Instance, 'config'> {
   /** Asked for by `with_labels_details`. */
   readonly details?: boolean
-  /** The full path of the group whose list it stands in. */
-  readonly group?: string
+  /** The full path of the group whose list it stands in; null in a list across all projects. */
+  readonly group?: string | null
 }
 
 const LabelDetails = t.Object({

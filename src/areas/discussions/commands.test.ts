@@ -23,6 +23,9 @@ const world = sharedWorld(async ({ make }) => {
     insert into milestones (iid, project_id, title) values (1, ${project.id}, 'v 1.0');`)
 })
 const FAILED = { message: '400 Bad request - Failed to apply commands.' }
+/** No test asks for tomorrow: a day may end meanwhile. */
+const dayFromNow = (days: number): string =>
+  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 const say = (about: Made, as: Someone | undefined, body: string): Promise<Answered> =>
   world().call('POST', `${about.path}/notes`, { as, body: { body } })
 interface Told {
@@ -72,6 +75,7 @@ test('commands alone are obeyed and leave no note; what they did is told', async
     ['/remove_estimate', 'Removed time estimate.', { time_estimate: 0 }],
     ['/spend 90m', 'Added 1h 30m spent time.', { total_time_spent: 5400 }],
     ['/spend -30m 2026-01-02', 'Subtracted 30m spent time.', { total_time_spent: 3600 }],
+    [`/spend 1h ${dayFromNow(0)}`, 'Added 1h spent time.', { total_time_spent: 7200 }],
     ['/remove_time_spent', 'Removed spent time.', { total_time_spent: 0 }],
     ['/confidential', 'Made this issue confidential.', { confidential: true }],
     ['/title A better title', 'Changed the title to "A better title".', { title: 'A better title' }],
@@ -110,6 +114,7 @@ test('commands alone are obeyed and leave no note; what they did is told', async
       'removed time estimate',
       'added 1h 30m of time spent',
       'subtracted 30m of time spent',
+      'added 1h of time spent',
       'removed time spent',
       'made the issue confidential',
       'changed title from **{-Issue 1-}** to **{+A better title+}**',
@@ -120,6 +125,21 @@ test('commands alone are obeyed and leave no note; what they did is told', async
     ],
     'and of labels no note tells',
   )
+})
+
+test('a command is known however it is written, and told of as it is called', async () => {
+  const about = await makeIssue(world(), project)
+  assert.deepEqual((await told(about, planner, '/CLOSE')).summary, ['Closed this issue.'])
+  assert.deepEqual((await told(about, planner, '/Reopen\n/Title Not SHOUTED\n/REOPEN')).summary, [
+    'Reopened this issue.',
+    'Changed the title to "Not SHOUTED".',
+    'Could not apply reopen command.',
+  ])
+  assert.deepEqual((await world().get(`${about.path}/notes?activity_filter=only_comments`, planner)).body, [])
+  const body = { description: 'Words\n/Weight 4' }
+  const changed = await world().call('PUT', about.path, { as: planner, body })
+  const { description, weight } = changed.body as { description: string; weight: number }
+  assert.deepEqual([description, weight], ['Words', 4])
 })
 
 test('reactions, subscriptions and to-do items are for everybody', async () => {
@@ -183,6 +203,9 @@ test('commands of which none can be obeyed are refused, and change nothing', asy
     [about, planner, '/due someday'],
     [about, planner, '/due 2026-02-30'],
     [about, planner, '/spend -1h'],
+    [about, planner, '/spend 1h 2999-01-01'],
+    [about, planner, `/spend 1h ${dayFromNow(2)}`],
+    [about, planner, '/spend 1h 2026-02-30'],
     [about, planner, '/weight -1'],
     [about, planner, `/title ${'x'.repeat(256)}`],
     [about, planner, '/award nothing'],

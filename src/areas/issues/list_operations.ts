@@ -89,7 +89,7 @@ export const listIssues = operation({
   handle: async (ctx) => {
     const { params, config } = ctx
     const found = await listIn(ctx, { in: 'everywhere' })
-    const around = { config, details: params.with_labels_details === true }
+    const around = { config, details: params.with_labels_details === true, group: null }
     return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
   },
   returns: pageOf(Issue),

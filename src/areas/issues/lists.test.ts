@@ -257,6 +257,10 @@ test('lists of a group and of everything hold no more than the caller sees, from
   const { body } = await world().get(`${at}?search=one`, other)
   const [one] = body as { references: { relative: string } }[]
   assert.equal(one?.references.relative, 'app#1')
+  const everywhere = await world().get('/issues?scope=all&search=one', other)
+  const [across] = everywhere.body as { references: object }[]
+  const full = `${group.full_path}/app#1`
+  assert.deepEqual(across?.references, { short: '#1', relative: full, full }, 'across projects')
   const nobody = await world().get('/issues')
   assert.deepEqual([nobody.status, nobody.body], [401, { message: '401 Unauthorized' }])
 })

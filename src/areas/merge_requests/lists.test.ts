@@ -137,6 +137,9 @@ suite('who sees what', () => {
     assert.equal((await world().get('/merge_requests')).status, 401)
     const relative = (await world().get(`${inGroup}&state=merged`, ada)).body as { references: object }[]
     assert.deepEqual(relative[0]?.references, { short: '!8', relative: 'app!8', full: 'harbour/app!8' })
+    const across = (await world().get(`${anywhere}&state=merged`, ada)).body as { references: object }[]
+    const full = 'harbour/app!8'
+    assert.deepEqual(across[0]?.references, { short: '!8', relative: full, full }, 'across projects')
   })
 
   test('a project that switched them off has none to list and none to get', async () => {

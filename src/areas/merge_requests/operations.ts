@@ -70,7 +70,7 @@ export const listMergeRequests = operation({
     if (actor === null && params.scope !== 'all') throw unauthorized()
     const wanted = wantedOf(params, 'created_by_me')
     const found = await listIn(db, actor, { place: { in: 'everywhere' }, wanted }, page)
-    const around = { config, details: params.with_labels_details ?? false }
+    const around = { config, details: params.with_labels_details ?? false, group: null }
     return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
   },
   returns: pageOf(MergeRequest),
