@@ -1,5 +1,6 @@
+import { existsSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import type { Config } from './config.ts'
@@ -45,10 +46,20 @@ export interface OpenOptions {
   readonly onStatement?: (name: string) => void
 }
 
+/** Makes a folder and those above it. To make all at once never ends where nobody can make any, as below `/proc`. */
+async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path) && statSync(path).isDirectory()) return
+  if (!existsSync(dirname(path))) await makeFolder(dirname(path))
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    // Another process was as quick.
+    if (error.code !== 'EEXIST' || !statSync(path).isDirectory()) throw error
+  })
+}
+
 /** Opens everything but the doors: the database brought up to date, git, settings, secrets. */
 export async function openInstance(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, join: joins = false, onStatement } = options
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(config.dataDir)
   const database = await openDatabase(config, {
     join: joins,
     log: (line) => log.info({ from: 'database' }, line),

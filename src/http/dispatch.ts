@@ -12,7 +12,7 @@ import {
   type Visit,
   type Visitor,
 } from './entry.ts'
-import { parseForm } from './forms.ts'
+import { emptyTree, parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import { Answer, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
@@ -84,7 +84,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       if (op.method === 'GET') return op.handle(ctx as never)
       const match = isConditional(op, headers) ? headers['if-match'] : undefined
       const matches = (db: Db): Promise<void> =>
-        checkMatch(match, represent && (() => represent(db, visit, path)))
+        checkMatch(match, represent && (() => represent(db, readingOf(op, visit), path)))
       // No transaction stands around what moves refs: its condition is looked at again where nobody else can move them.
       const stillMatches = (): Promise<void> => matches(instance.db)
       if (op.moves === 'refs')
@@ -108,6 +108,12 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     })
     return answer(request, reply, answered, { ctx, query })
   }
+}
+
+/** A visit as the GET of the same path would have it. */
+function readingOf({ reads = {} }: NamedOperation, visit: Visit): Visit {
+  const named = Object.entries(reads).map(([there, here]) => [there, visit.sent[here]])
+  return { ...visit, sent: Object.assign(emptyTree(), visit.sent, Object.fromEntries(named)) }
 }
 
 /**

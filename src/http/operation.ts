@@ -131,6 +131,8 @@ export interface Operation<
   readonly moves?: 'refs'
   /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
   readonly scopes?: readonly string[]
+  /** What parameters of the GET at the same path are called here, where that is another name: `If-Match` is about its answer. */
+  readonly reads?: Readonly<Record<string, string>>
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F
   readonly params?: TObject<Q>
@@ -155,6 +157,7 @@ export interface AnyOperation {
   readonly takes?: number
   readonly moves?: 'refs'
   readonly scopes?: readonly string[]
+  readonly reads?: Readonly<Record<string, string>>
   readonly first?: Gates
   readonly params?: TObject
   readonly gates: Gates

@@ -17,7 +17,7 @@ const read = async (): Promise<string> => {
   return String(answer.headers.etag)
 }
 const write = (content: string, match: string): Promise<Answered> =>
-  code.world.call('PUT', `${path}?ref=main`, {
+  code.world.call('PUT', path, {
     as: code.maintainer,
     body: { branch: 'main', commit_message: content, content },
     headers: { 'if-match': match },

@@ -66,6 +66,15 @@ suite('a wrong variable', { concurrency: 2 }, () => {
     )
   })
 
+  // Where nobody can make a folder, a system may take one attempt for a reason to try again.
+  test('a data directory that cannot be is refused, and not tried for ever', async () => {
+    for (const directory of ['/proc/nope/data', '/dev/null/data']) {
+      const { code, stderr } = await place.run(['feature', 'list'], { GUILDHALL_DATA_DIR: directory })
+      assert.equal(code, 1)
+      assert.match(stderr, /^guildhall: E[A-Z]+: .*mkdir/)
+    }
+  })
+
   test('a database that is away is told as such', async () => {
     const url = 'postgres://u:secret@127.0.0.1:1/guildhall'
     const { code, stderr } = await place.run(['migrate'], { DATABASE_URL: url })
