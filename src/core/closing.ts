@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { finishTodos } from './todos.ts'
 
 const WORD = '(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?)'
 // Blanks are counted: whoever writes a million of them must not be waited for.
@@ -59,7 +60,9 @@ interface Deed {
 export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): Promise<void> {
   if (iids.length === 0) return
   const { project_id, user_id, via, code_of } = deed
-  for (const { id } of await db.rows(close, { project_id, iids, user_id })) {
+  const ids = (await db.rows(close, { project_id, iids, user_id })).map(({ id }) => id)
+  await finishTodos(db, ids, user_id)
+  for (const id of ids) {
     await recordState(db, { noteable_id: id, user_id, state: 'closed' })
     await writeSystemNote(db, {
       noteable_id: id,

@@ -7,6 +7,7 @@ import { retitled } from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
 import { recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { finishTodos, isSeenTo } from './todos.ts'
 
 export interface NewEpic {
   readonly group_id: number
@@ -92,8 +93,10 @@ export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Pr
     color: to.color ?? now.color,
   }
   await db.run(update, { ...after, id, closed_by: actor.id })
-  await labelEpic(deed, id, to)
-  if (deed.quiet !== true) await tell(deed, now, after)
+  const labelled = await labelEpic(deed, id, to)
+  if (deed.quiet === true) return true
+  await tell(deed, now, after)
+  if (labelled || isSeenTo(now, after)) await finishTodos(db, [id], actor.id)
   return true
 }
 

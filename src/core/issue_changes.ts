@@ -9,7 +9,7 @@ import { readersAmong } from './readers.ts'
 import { recordIteration, recordMilestone, recordState, recordWeight } from './resource_events.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
-import { addTodos, finishTodos } from './todos.ts'
+import { addTodos, finishTodos, isSeenTo } from './todos.ts'
 
 /** What an issue is to become; what is left out stays. Null takes away. */
 export interface IssueChange {
@@ -72,6 +72,8 @@ export async function changeIssue(deed: IssueDeed, issueId: number, to: IssueCha
   if (changed) await writeIssue(db, issueId, after, to.updated_at)
   if (deed.quiet !== true) await tell(deed, before, after)
   await record(deed, before, after)
+  const isSeen = labelled || reassigned || isSeenTo(before, after)
+  if (isSeen && deed.quiet !== true) await finishTodos(db, [issueId], actor.id)
   return changed
 }
 
@@ -233,5 +235,4 @@ async function record({ db, actor }: IssueDeed, before: Issue, after: IssueColum
   if (before.weight !== after.weight) await recordWeight(db, { ...deed, weight: after.weight })
   if (before.state === after.state) return
   await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
-  if (after.state === 'closed') await finishTodos(db, before.id, actor.id)
 }

@@ -17,7 +17,7 @@ import {
 import { repositoryPath, type Project } from './projects.ts'
 import { recordMilestone, recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
-import { addTodos, finishTodos } from './todos.ts'
+import { addTodos, finishTodos, isSeenTo } from './todos.ts'
 
 /** What a merge request is to become; what is left out stays. Null takes away. */
 export interface MergeRequestChange {
@@ -81,6 +81,8 @@ export async function changeMergeRequest(
     await compareAnew(deed, { ...before, target_branch: after.target_branch })
   if (deed.quiet !== true) await tell(deed, before, after)
   await record(deed, before, after)
+  const isSeen = labelled || assigned || reviewed || isSeenTo(before, after)
+  if (isSeen && deed.quiet !== true) await finishTodos(db, [id], actor.id)
 }
 
 const plain = (row: MergeRequest): MergeRequestFields => ({
@@ -234,5 +236,4 @@ async function record(
   )
   if (before.state === after.state) return
   await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
-  if (after.state === 'closed') await finishTodos(db, before.id, actor.id)
 }

@@ -15,6 +15,7 @@ import {
 import { repositoryPath } from './projects.ts'
 import { recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { finishTodos } from './todos.ts'
 
 // What becomes of merge requests when branches move, whoever moved them. All of it follows from the refs as they stand
 // and from what was written down before, so that it can be done again after a crash.
@@ -202,6 +203,7 @@ async function finish({ db }: Tools, repository: Repository, request: Landed, do
     if (!(await noteMerged(tx, { id, merge_commit_sha, squash_commit_sha, user_id }))) return
     await recordState(tx, { noteable_id: id, user_id, state: 'merged' })
     await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'merged', body: 'merged' })
+    await finishTodos(tx, [id], user_id)
     await closeIssues(tx, iids, { project_id, user_id, via: `merge request !${iid}` })
   })
 }

@@ -4,6 +4,7 @@ import type { Db } from '../db/client.ts'
 import type { Discussion, Note } from '../db/schema_conversation.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import type { Noteable, NoteableKind } from './conversation.ts'
+import { finishTodos } from './todos.ts'
 
 // Writing notes. Each write first takes the row of what is talked about, so that a thread has its notes in the order in
 // which they came, and the record its count.
@@ -131,6 +132,7 @@ export async function insertThread(
   const key = randomBytes(20).toString('hex')
   const row = await unlessFull(db, about, await db.one(begin, { ...written(about, note), ...how, key }))
   if (row === undefined) throw new Error('a note was not inserted')
+  await finishTodos(db, [about.id], note.author_id)
   return row
 }
 
@@ -143,8 +145,10 @@ export async function insertReply(
 ): Promise<Note | undefined> {
   await touchNoteable(db, about, thread.internal ? 0 : 1)
   await db.run(makeThread, { id: thread.id })
-  const row = await db.one(answer, { ...written(about, note), discussion_id: thread.id })
-  return unlessFull(db, about, row)
+  const answered = await db.one(answer, { ...written(about, note), discussion_id: thread.id })
+  const row = await unlessFull(db, about, answered)
+  if (row !== undefined) await finishTodos(db, [about.id], note.author_id)
+  return row
 }
 
 const edit = statement(

@@ -17,7 +17,7 @@ import { findAward, setSubscribed } from './quick_action_rows.ts'
 import { inProject, ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
 import { dayIn, showDay } from './quick_action_text.ts'
 import { react, unreact } from './reactions.ts'
-import { addTodos, finishTodos } from './todos.ts'
+import { addTodos, dismissTodos } from './todos.ts'
 
 // What each command does. A command that cannot do it gives no sentence, and nothing is changed by it.
 
@@ -142,7 +142,7 @@ async function remember(run: Run): Promise<Told> {
   return 'Added a to-do item.'
 }
 async function done(run: Run): Promise<Told> {
-  if ((await finishTodos(run.db, run.about.id, run.actor.id)) === 0) return undefined
+  if ((await dismissTodos(run.db, run.about.id, run.actor.id)) === 0) return undefined
   run.changes['todo_event'] = 'done'
   return 'Marked to-do item as done.'
 }

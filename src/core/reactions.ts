@@ -43,7 +43,7 @@ export async function react(db: Db, on: Awardable, name: string, userId: number)
   await touch(db, on)
   const row = await db.one(insert, { name, user_id: userId, ...place })
   if (row === undefined) throw new Error('a reaction was not inserted')
-  await finishTodos(db, noteable.id, userId)
+  await finishTodos(db, [noteable.id], userId)
   return row
 }
 

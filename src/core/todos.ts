@@ -41,12 +41,46 @@ const insert = statement(
 export const addTodos = async (db: Db, userIds: readonly number[], todo: NewTodo): Promise<number[]> =>
   userIds.length === 0 ? [] : (await db.rows(insert, { ...todo, user_ids: userIds })).map(({ id }) => id)
 
+interface Seen {
+  readonly noteable_ids: readonly number[]
+  readonly user_id: number
+  /** Whether that goes for what was asked for in this transaction too. */
+  readonly all: boolean
+}
 const done = statement(
-  (p: Slots<{ noteable_id: number; user_id: number }>) => sql`
+  (p: Slots<Seen>) => sql`
     update todos set state = 'done', updated_at = now()
-     where noteable_id = ${p.noteable_id} and user_id = ${p.user_id} and state = 'pending'`,
+     where noteable_id = any(${p.noteable_ids}::bigint[]) and user_id = ${p.user_id} and state = 'pending'
+       and (${p.all}::boolean or created_at <> now())`,
 )
 
-/** Whoever acts on a record has seen to it. */
-export const finishTodos = (db: Db, noteableId: number, userId: number): Promise<number> =>
-  db.run(done, { noteable_id: noteableId, user_id: userId })
+/**
+ * Whoever acts on records has seen to them; null is nobody. What the same text asks to be reminded of is for later, and
+ * stays. Call inside the transaction of the deed.
+ */
+export async function finishTodos(
+  db: Db,
+  noteableIds: readonly number[],
+  userId: number | null,
+): Promise<void> {
+  if (userId !== null && noteableIds.length > 0)
+    await db.run(done, { noteable_ids: noteableIds, user_id: userId, all: false })
+}
+
+/** Somebody says that they have seen to a record. Answers how many reminders that ended. */
+export const dismissTodos = (db: Db, noteableId: number, userId: number): Promise<number> =>
+  db.run(done, { noteable_ids: [noteableId], user_id: userId, all: true })
+
+/** What of a record tells that whoever changed it has seen to it; epics have no milestone. */
+interface Telling {
+  readonly title: string
+  readonly description: string | null
+  readonly state: string
+  readonly milestone_id?: number | null
+}
+/** Whether a change is one of those that end reminders, as published; labels and people are known elsewhere. */
+export const isSeenTo = (before: Telling, after: Telling): boolean =>
+  before.title !== after.title ||
+  (before.description ?? '') !== (after.description ?? '') ||
+  before.milestone_id !== after.milestone_id ||
+  (before.state !== 'closed' && after.state === 'closed')

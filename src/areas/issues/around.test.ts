@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Project } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
-import { rowsOf } from '../../../test/support/rows.ts'
+import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 
@@ -124,6 +124,83 @@ test('an issue moves with what was said of it, and the old one says where it wen
     (people.body as { id: number }[]).map(({ id }) => id),
     [planner.id, guest.id].sort((a, b) => a - b),
   )
+})
+
+test('an issue moves with its time, and with what is planned for it where that is there too', async () => {
+  const { make, call, get } = world()
+  const top = await make.group({ visibility: 'public' })
+  const [near, far] = [
+    await make.group({ parent: top, visibility: 'public' }),
+    await make.group({ visibility: 'public' }),
+  ]
+  const [from, beside, away] = [
+    await make.project({ group: near, visibility: 'public' }),
+    await make.project({ group: top, visibility: 'public' }),
+    await make.project({ group: far, visibility: 'public' }),
+  ]
+  const mover = await make.user()
+  for (const one of [from, beside, away]) await make.member(mover, 'planner', { project: one })
+  let iid = 0
+  const row = (text: string, ...values: unknown[]): Promise<{ id: number }> => rowOf(world(), text, values)
+  const milestone = (home: 'project_id' | 'group_id', id: number, title: string): Promise<{ id: number }> =>
+    row(
+      `insert into milestones (iid, ${home}, title) values ($1, $2, $3) returning id`,
+      (iid += 1),
+      id,
+      title,
+    )
+  const common = await milestone('group_id', top.id, 'common')
+  const own = await milestone('project_id', from.id, 'v1')
+  const same = await milestone('project_id', beside.id, 'v1')
+  await milestone('group_id', top.id, 'v1')
+  const alone = await milestone('group_id', near.id, 'alone')
+  await milestone('project_id', beside.id, 'common')
+  const epic = (group: { id: number }, place: number): Promise<{ id: number }> =>
+    row(
+      `insert into epics (iid, group_id, title, confidential) values ($1, $2, 'e', $3) returning id`,
+      place,
+      group.id,
+      group === top,
+    )
+  const iteration = async (group: { id: number }): Promise<{ id: number }> => {
+    const cadence = await row(
+      `insert into iteration_cadences (group_id, title) values ($1, 'c') returning id`,
+      group.id,
+    )
+    return row(
+      `insert into iterations (iid, sequence, group_id, iterations_cadence_id, title, start_date, due_date)
+       values (1, 1, $1, $2, 'i', '2030-01-01', '2030-01-07') returning id`,
+      group.id,
+      cadence.id,
+    )
+  }
+  const [high, low] = [await epic(top, 1), await epic(near, 1)]
+  const [now, below] = [await iteration(top), await iteration(near)]
+  const rows = [
+    [own, low, below, beside, [same.id, null, null], low.id],
+    [common, high, now, beside, [common.id, high.id, now.id], null],
+    [alone, high, now, beside, [null, high.id, now.id], null],
+    [own, high, now, away, [null, null, null], high.id],
+  ] as const
+  for (const [milestone, epic, iteration, target, carried, left] of rows) {
+    const issue = (await call('POST', `/projects/${from.id}/issues`, { as: mover, body: { title: 't' } }))
+      .body as Body
+    await make.sql(`
+      update issues set milestone_id = ${milestone.id}, epic_id = ${epic.id}, iteration_id = ${iteration.id},
+                        time_estimate = 7200, total_time_spent = 5400 where id = ${issue.id}`)
+    const path = `/projects/${from.id}/issues/${issue.iid}`
+    const moved = await call('POST', `${path}/move`, { as: mover, body: { to_project_id: target.id } })
+    assert.equal(moved.status, 201, moved.text)
+    const made = moved.body as Body
+    const columns = 'select milestone_id, epic_id, iteration_id from issues where id = $1'
+    const kept = await rowOf<object>(world(), columns, [made.id])
+    assert.deepEqual(Object.values(kept), carried)
+    const { time_stats: times } = made as unknown as { time_stats: Record<string, unknown> }
+    assert.deepEqual([times['time_estimate'], times['total_time_spent']], [7200, 5400])
+    const old = await rowOf<{ epic_id: number | null }>(world(), columns, [issue.id])
+    assert.equal(old.epic_id, left, 'of an epic that it does not leave with, the old one stays a part')
+    assert.equal(((await get(path, mover)).body as Body)['state'], 'closed')
+  }
 })
 
 test('internal notes stay internal where an issue moves to, and go along only with who reads them', async () => {

@@ -118,12 +118,14 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
   const internal = readsInternal({ viewer: actor, role: project.role })
   // What it was copied into goes with the refusal.
   if (!(await issues.markMoved(db, { from: issue.id, to: made.id, internal }))) throw noRight()
+  const going = { from: issue.id, project_id: target.id, line: target.traversal_ids }
+  await issues.carryOn(db, { ...going, to: made.id })
   await changeIssue({ ...ctx, project: target, quiet: true }, made.id, {
+    ...(await issues.timeboxesThere(db, going)),
     labels: await issues.labelTitles(db, issue.id),
     assignee_ids: await assigneesOf(db, issue.id),
     weight: issue.weight,
     due_date: issue.due_date,
-    ...(issue.milestone_id !== null && { milestone_id: issue.milestone_id }),
   })
   const note = { author_id: actor.id, action: 'moved' }
   const from = `${project.full_path}#${issue.iid}`

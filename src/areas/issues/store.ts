@@ -138,6 +138,53 @@ export async function markMoved(
   return true
 }
 
+interface Going {
+  readonly from: number
+  readonly to: number
+  /** Where it goes, with the groups above that. */
+  readonly project_id: number
+  readonly line: readonly number[]
+}
+// Read as it was before: the same statement takes the old one out of its epic.
+const carryAlong = statement(
+  (p: Slots<Going>) => sql`
+    with old as (select * from issues where id = ${p.from}),
+    epic as (
+      select e.id from old join epics e on e.id = old.epic_id where e.group_id = any(${p.line}::bigint[])
+    ), gone as (
+      update issues set epic_id = null where id = ${p.from} and exists (select from epic)
+    )
+    update issues
+       set time_estimate = old.time_estimate, total_time_spent = old.total_time_spent,
+           epic_id = (select id from epic)
+      from old where issues.id = ${p.to}`,
+)
+/**
+ * Gives a moved issue the time of the old one, and its place in an epic of a group that is above the new project too.
+ * Whether the mover sees that epic does not matter: it holds one issue in place of another.
+ */
+export const carryOn = (db: Db, going: Going): Promise<number> => db.run(carryAlong, going)
+
+interface Timeboxes {
+  readonly milestone_id: number | null
+  readonly iteration_id: number | null
+}
+const timeboxes = statement(
+  (p: Slots<Omit<Going, 'to'>>) => sql<Timeboxes>`
+    select (select m.id from milestones was
+              join milestones m on m.title = was.title
+                               and (m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[]))
+             where was.id = i.milestone_id
+             order by m.id <> was.id, m.project_id is null, array_position(${p.line}::bigint[], m.group_id) desc
+             limit 1) as milestone_id,
+           (select t.id from iterations t
+             where t.id = i.iteration_id and t.group_id = any(${p.line}::bigint[])) as iteration_id
+      from issues i where i.id = ${p.from}`,
+)
+/** What stands for its milestone there, which is the same one, else the nearest of its title; and its iteration, if it is there. */
+export const timeboxesThere = async (db: Db, going: Omit<Going, 'to'>): Promise<Timeboxes> =>
+  (await db.one(timeboxes, going)) ?? { milestone_id: null, iteration_id: null }
+
 const target = statement(
   (p: Slots<{ id: number; user_id: number }>) => sql<Project>`
     select p.*, n.traversal_ids,

@@ -3,6 +3,7 @@ import { anyone, developer, project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { writeSystemNote } from '../../core/system_notes.ts'
+import { finishTodos } from '../../core/todos.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
@@ -93,6 +94,7 @@ export const approveMergeRequest = operation({
       action: 'approved',
       body: 'approved this merge request',
     })
+    await finishTodos(db, [mergeRequest.id], actor.id)
     return present(ctx)
   },
   returns: Approvals,
