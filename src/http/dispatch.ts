@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
-import { compileAnswer, writer, type AnswerCheck } from './answers.ts'
+import { compileAnswer, type AnswerCheck } from './answers.ts'
 import {
   compileAlong,
   compileGates,
@@ -12,14 +12,15 @@ import {
   type Visit,
   type Visitor,
 } from './entry.ts'
-import { emptyTree, parseForm } from './forms.ts'
+import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
-import { Answer, pageOptionsOf, type NamedOperation } from './operation.ts'
+import type { NamedOperation } from './operation.ts'
 import { largeBody } from './large_body.ts'
-import { Moved } from './moved.ts'
+import { refusalNow } from './went_away.ts'
 import { inPlaces } from './places.ts'
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
 import { Problem, unauthorized } from './problems.ts'
+import { compileRepresent } from './represent.ts'
 
 export interface Surroundings {
   readonly instance: Instance
@@ -62,7 +63,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
   const alongOf = compileAlong(op)
-  const represent = read && compileRepresent(read, around)
+  const represent = read && compileRepresent(read, op.reads ?? {}, around)
   const answer = compileAnswer(op, around.checkAnswers)
 
   return async (request, reply) => {
@@ -84,7 +85,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       if (op.method === 'GET') return op.handle(ctx as never)
       const match = isConditional(op, headers) ? headers['if-match'] : undefined
       const matches = (db: Db): Promise<void> =>
-        checkMatch(match, represent && (() => represent(db, readingOf(op, visit), path)))
+        checkMatch(match, represent && (() => represent(db, visit, path)))
       // No transaction stands around what moves refs: its condition is looked at again where nobody else can move them.
       const stillMatches = (): Promise<void> => matches(instance.db)
       if (op.moves === 'refs')
@@ -110,26 +111,6 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   }
 }
 
-/** A visit as the GET of the same path would have it. */
-function readingOf({ reads = {} }: NamedOperation, visit: Visit): Visit {
-  const named = Object.entries(reads).map(([there, here]) => [there, visit.sent[here]])
-  return { ...visit, sent: Object.assign(emptyTree(), visit.sent, Object.fromEntries(named)) }
-}
-
-/**
- * What a handler leans on may go away under it, and it fails in as many ways as it does things. The gates know: how they
- * refuse the caller now, if they do.
- */
-async function refusalNow(error: unknown, enter: () => Promise<unknown>): Promise<Problem | undefined> {
-  if (error instanceof Problem || error instanceof Moved) return undefined
-  try {
-    await enter()
-  } catch (refusal) {
-    if (refusal instanceof Problem) return refusal
-  }
-  return undefined
-}
-
 /**
  * What a caller passes before a large body is read: all that comes before the parameters, and being somebody. Who does
  * not pass is counted here; all others are when their body is there.
@@ -153,24 +134,5 @@ function compileKnock(
       if (refusal instanceof Problem) reply.headers(await admit(visitor?.owner ?? visitor?.actor ?? null, ip))
       throw refusal
     }
-  }
-}
-
-/** Reads what a GET with the same parameters answers the same caller, all of it anew. */
-function compileRepresent(
-  op: NamedOperation,
-  { instance, signIn, checkAnswers }: Surroundings,
-): (db: Db, visit: Visit, path: PathParams) => Promise<string | undefined> {
-  const alongOf = compileAlong(op)
-  let write: ((body: unknown) => string) | undefined
-  return async (db, visit, path) => {
-    const visitor = await signIn({ ...visit, along: alongOf(path) })
-    const ctx = contextOf({ ...instance, db }, visitor, visit)
-    await entryOf(op)(ctx, visit.sent, path)
-    const answer = await op.handle(ctx as never)
-    const result = answer instanceof Answer ? answer.body : answer
-    if (result === null) return undefined
-    write ??= writer(op.name, op.returns, checkAnswers)
-    return write(pageOptionsOf(op.returns) ? (result as { items: unknown }).items : result)
   }
 }
