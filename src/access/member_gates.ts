@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import type { Group } from '../core/groups.ts'
 import type { Source } from '../core/membership.ts'
 import type { Project } from '../core/projects.ts'
 import { ROLES } from '../core/roles.ts'
+import { statement, type Slots } from '../db/statement.ts'
 import type { Actor, Context, Gate } from '../http/gate.ts'
-import { noSuchRecord } from '../http/problems.ts'
+import { forbidden, noSuchRecord } from '../http/problems.ts'
 import { includes } from './tiers.ts'
 
 type Becomes<Needs extends object> = Gate<'checks', never, Needs, { readonly source: Source }>
@@ -31,6 +33,21 @@ export const projectSource: Becomes<{ project: Project }> = {
   pass: ({ project }) => ({
     source: { kind: 'project', id: project.id, role: project.role, above: project.traversal_ids },
   }),
+}
+
+const lock = statement(
+  (p: Slots<{ id: number }>) => sql<{ locked: boolean }>`
+    select coalesce((settings->>'membership_lock')::boolean, false) as locked from namespaces where id = ${p.id}`,
+)
+/** Nobody is added to the projects of a group that locks its membership, by whomever. */
+export const takesMembers: Gate<'checks', never, { project: Project }, object> = {
+  kind: 'checks',
+  says: 'a project whose group does not lock its membership',
+  refuses: forbidden,
+  pass: async ({ config, db, project }) => {
+    if (!includes(config.tier, 'premium')) return {}
+    return (await db.one(lock, { id: project.namespace_id }))?.locked === true ? undefined : {}
+  },
 }
 
 /** Whether the caller has a say over those who have that level: over owners only owners have. */

@@ -6,7 +6,7 @@ import {
   signedIn,
   unmodified,
 } from '../../access/gates.ts'
-import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { groupSource, projectSource, takesMembers } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { changing, invitation, listing, removing, touchable } from './actions.ts'
 import { inviting, wellAddressed } from './inviting.ts'
@@ -55,7 +55,7 @@ export const inviteToProject = operation({
   path: '/projects/:id/invitations',
   summary: 'Invite addresses and users to a project',
   first,
-  gates: [wellAddressed, project, maintainer, projectSource],
+  gates: [wellAddressed, project, maintainer, takesMembers, projectSource],
   ...inviting,
 })
 

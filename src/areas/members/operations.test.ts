@@ -4,6 +4,7 @@ import type { Namespace, Project } from '../../db/schema.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
+import type { Answered } from '../../../test/support/world.ts'
 
 let [admin, owner, user]: Someone[] = []
 let harbour: Namespace
@@ -300,4 +301,22 @@ test('a promotion into a billable role waits for an administrator where that is 
   assert.equal((await levels(at(harbour)))['low'], 10)
   assert.equal((await call('PUT', `${at(harbour)}/${low.id}`, { access_level: 40 }, admin)).status, 200)
   await call('PUT', '/application/settings', { enable_member_promotion_management: false }, admin)
+})
+
+test('nobody is added to a project of a group that locks its membership, and who is there stays', async () => {
+  const { make } = world()
+  const group = await make.group()
+  const project = await make.project({ group })
+  const owner = await make.memberOf('owner', { group })
+  const [first, second] = [await make.user(), await make.user()]
+  const path = `/projects/${project.id}`
+  const add = (to: string, person: { id: number }): Promise<Answered> =>
+    world().call('POST', `${path}/${to}`, { as: owner, body: { user_id: person.id, access_level: 20 } })
+  assert.equal((await add('members', first)).status, 201)
+  await world().call('PUT', `/groups/${group.id}`, { as: owner, body: { membership_lock: true } })
+  for (const to of ['members', 'invitations'])
+    assert.deepEqual(told(await add(to, second)), [403, { message: '403 Forbidden' }], to)
+  assert.equal((await world().get(path, first)).status, 200)
+  await world().call('PUT', `/groups/${group.id}`, { as: owner, body: { membership_lock: false } })
+  assert.equal((await add('members', second)).status, 201)
 })

@@ -6,7 +6,7 @@ import {
   projectEvenArchived as project,
   signedIn,
 } from '../../access/gates.ts'
-import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { groupSource, projectSource, takesMembers } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { adding } from './adding.ts'
 import {
@@ -135,7 +135,7 @@ export const addProjectMember = operation({
   path: '/projects/:id/members',
   summary: 'Give users a role on a project',
   ...published,
-  gates: [project, maintainer, projectSource],
+  gates: [project, maintainer, takesMembers, projectSource],
   ...adding,
 })
 

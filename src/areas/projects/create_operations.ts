@@ -3,6 +3,7 @@ import { administrator, signedIn } from '../../access/gates.ts'
 import { createToFill } from '../../core/filling.ts'
 import { createWithRepository } from '../../core/import.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
+import { settingsOf } from '../../core/group_settings.ts'
 import { ForbiddenAddress, outboundAddress } from '../../core/outbound.ts'
 import type { NewProject } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
@@ -49,7 +50,7 @@ async function make(ctx: Ctx, home: Home | undefined, creator: number): Promise<
   const place = { namespace_id: home.id, name: wanted.name, full_path: `${home.full_path}/${wanted.path}` }
   // Asked before anything is written, and again by the database when another was quicker.
   await refuseTaken(ctx, place)
-  const row = await begin(ctx, wanted).catch(async (error: unknown) => {
+  const row = await begin(ctx, home, wanted).catch(async (error: unknown) => {
     if (violates(error, 'projects_limit')) throw limitReached((await limitFault(db, home)) ?? limitText(0))
     if (!isTaken(error)) throw error
     await refuseTaken(ctx, place)
@@ -87,15 +88,22 @@ async function refuseTaken({ db }: Ctx, place: Parameters<typeof takenBy>[2]): P
     throw invalid({ ...(taken.name && { name: TAKEN }), ...(taken.path && { path: TAKEN }) })
 }
 
-async function begin(ctx: Ctx, wanted: New): Promise<{ id: number }> {
+/** What a group calls the first branch of its projects, where it says so in a name that a branch can have. */
+function branchOf(home: Home): string | undefined {
+  const { default_branch: name } = settingsOf(home)
+  return name !== null && isBranchName(name) ? name : undefined
+}
+
+async function begin(ctx: Ctx, home: Home, wanted: New): Promise<{ id: number }> {
   const { actor, params } = ctx
   if (params.import_url) {
     await checkAddress(ctx, params.import_url)
     return createToFill(ctx, wanted, { kind: 'url', url: params.import_url })
   }
   const text = `# ${wanted.name}\n${wanted.description ? `\n${wanted.description}\n` : ''}`
+  const branch = params.default_branch ?? branchOf(home)
   return createWithRepository(ctx, wanted, {
-    ...(params.default_branch !== undefined && { defaultBranch: params.default_branch }),
+    ...(branch !== undefined && { defaultBranch: branch }),
     ...(params.initialize_with_readme && { readme: { text, by: actor } }),
   })
 }

@@ -214,6 +214,21 @@ test('name, path and visibility are for owners; the rest for maintainers', async
   assert.equal((await change(maintainer, project.id, { description: 'x', name: project.name })).status, 200)
 })
 
+test('a group says what the first branch of its projects is called', async () => {
+  const group = await at().make.group()
+  const owner = await at().make.memberOf('owner', { group })
+  await at().call('PUT', `/groups/${group.id}`, { as: owner, body: { default_branch: 'trunk' } })
+  const body = { namespace_id: group.id, initialize_with_readme: true }
+  const branchOf = async (id: number): Promise<unknown> =>
+    ((await at().get(`/projects/${id}`, owner)).body as Body)['default_branch']
+  assert.equal(await branchOf((await created(owner, { ...body, name: 'one' })).id), 'trunk')
+  const named = await created(owner, { ...body, name: 'two', default_branch: 'own' })
+  assert.equal(await branchOf(named.id), 'own')
+  // It takes any text, and a project is made all the same.
+  await at().call('PUT', `/groups/${group.id}`, { as: owner, body: { default_branch: 'no branch..' } })
+  assert.equal(await branchOf((await created(owner, { ...body, name: 'three' })).id), 'main')
+})
+
 test('the default branch becomes one that is there', async () => {
   const user = await at().make.user()
   const { id } = await created(user, { name: 'branches', initialize_with_readme: true })
