@@ -154,8 +154,8 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
 }
 
 /**
- * Takes the rows out of an answer: what the driver's clocks hold of it is collected long after, and with the rows in it
- * that was half of all collecting.
+ * Takes the rows out of an answer: the driver's own object outlives its request, and while it held the rows they were
+ * collected as old: half of all collecting.
  */
 function taken(result: pg.QueryResult): pg.QueryResult['rows'] {
   const { rows } = result

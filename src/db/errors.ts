@@ -4,7 +4,7 @@ import pg from 'pg'
 export const violates = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.constraint === constraint
 
-/** True when what a row names is there no more, though it was when the request began. */
+/** True when a foreign key refuses: as a rule, what a row names went away since the request began. */
 export const isGone = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '23503'
 
 const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', '53300', '25006'])

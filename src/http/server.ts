@@ -118,7 +118,6 @@ function nothingThere({ url, method }: FastifyRequest, allowed?: Allowed): Probl
 }
 
 // The hooks of every request call back: each would be a promise to wait for.
-
 function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // One that says nothing is as good as none.
@@ -213,8 +212,10 @@ function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerO
   if (isAway(error)) return warned(unavailable(), 'what this operation leans on is away')
   // Git says so where no place came free in time.
   if ('fault' in error && error.fault === 'busy') return unavailable()
-  if (isBusy(error)) return conflict('409 Conflict: Resource lock')
-  if (isGone(error)) return warned(noSuchRecord(), 'what this operation names went away')
+  if (isGone(error) && request.method !== 'DELETE')
+    return warned(noSuchRecord(), 'what this operation names went away')
+  // What is to be deleted may have got something new meanwhile.
+  if (isBusy(error) || isGone(error)) return conflict('409 Conflict: Resource lock')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
     return badBody()

@@ -91,14 +91,16 @@ test('a group goes away under what is made in it', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const { id } = await at().make.group()
     await at().make.member(owner, 'owner', { group: { id } })
-    const answers = await together(owner, [
+    const [gone, ...answers] = await together(owner, [
+      ['DELETE', `/groups/${id}`],
       ['POST', '/projects', { name: `one ${round}`, namespace_id: id }],
       ['POST', `/groups/${id}/labels`, { name: 'one', color: '#112233' }],
-      ['DELETE', `/groups/${id}`],
       ['POST', `/groups/${id}/epics`, { title: 'one' }],
       ['POST', `/groups/${id}/milestones`, { title: 'one' }],
       ['POST', '/projects', { name: `two ${round}`, namespace_id: id, initialize_with_readme: true }],
     ])
+    // Whoever deletes it is not told that it is gone while it stands.
+    checkAnswers(gone ? [gone] : [], said('409 Conflict: Resource lock'))
     const noHome = JSON.stringify({ message: { namespace: ['is not valid'] } })
     checkAnswers(answers, [
       ...said('404 Group Not Found', '404 Namespace Not Found', '404 Not found'),

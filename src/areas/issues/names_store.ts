@@ -22,17 +22,26 @@ export interface Known {
   readonly users: { readonly id: number; readonly username: string }[]
 }
 
-/** Whether issues of the place may be in the milestone `m`. */
-const isHere = (p: Slots<LabelPlace>): RawBuilder<unknown> => {
+type P = Slots<Names & LabelPlace>
+/** The milestones that are going on, or to come, which issues of the place may have: of a project each by its index. */
+function dated(p: P): RawBuilder<unknown> {
+  const those = (here: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    select m.id from milestones m
+     where cardinality(${p.timebox}::text[]) > 0 and m.state = 'active' and ${here}
+       and case when 'started' = any(${p.timebox}::text[])
+                then m.start_date <= today() and (m.due_date is null or m.due_date >= today())
+                else m.due_date > today() and (m.start_date is null or m.start_date > today()) end`
   const below = sql`(select d.id from namespaces d where d.traversal_ids @> array[${p.group_id}::bigint])`
-  return sql`case
-    when ${p.group_id}::bigint is null then m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])
-    else m.project_id in (select p.id from projects p where p.namespace_id in ${below}) or m.group_id in ${below}
-      or m.group_id = any((select g.traversal_ids from namespaces g where g.id = ${p.group_id})::bigint[]) end`
+  return sql`
+    ${those(sql`(m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[]))`)}
+    union all
+    ${those(sql`${p.group_id}::bigint is not null and (
+      m.project_id in (select p.id from projects p where p.namespace_id in ${below}) or m.group_id in ${below}
+      or m.group_id = any((select g.traversal_ids from namespaces g where g.id = ${p.group_id})::bigint[]))`)}`
 }
 
 const known = statement(
-  (p: Slots<Names & LabelPlace>) => sql<Known>`
+  (p: P) => sql<Known>`
     select ${knownLabels('issue', p)} as labels,
            array(select m.id from milestones m where m.title = any(${p.milestones}::text[])
                and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
@@ -41,12 +50,7 @@ const known = statement(
                and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
              as not_milestones,
            array(select t.id from iterations t where t.title = any(${p.iterations}::text[])) as iterations,
-           array(select m.id from milestones m
-                  where cardinality(${p.timebox}::text[]) > 0 and m.state = 'active'
-                    and ${isHere(p)}
-                    and case when 'started' = any(${p.timebox}::text[])
-                             then m.start_date <= today() and (m.due_date is null or m.due_date >= today())
-                             else m.due_date > today() and (m.start_date is null or m.start_date > today()) end)
+           array(${dated(p)})
              as dated,
            (select coalesce(json_agg(json_build_object('id', u.id, 'username', lower(u.username))), '[]') from users u
              where lower(u.username) = any(${p.users}::text[])) as users`,

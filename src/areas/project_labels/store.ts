@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { ROLES } from '../../core/roles.ts'
 import { seesIssue } from '../../core/noteables.ts'
 import { mayReadCode } from '../../access/gates.ts'
 import { hasFeature } from '../../core/project_features.ts'
@@ -52,7 +53,7 @@ const aroundLabels = (p: Counted, rows: RawBuilder<unknown>): RawBuilder<LabelIn
              from label_links k
             where ${p.issues}::boolean and k.label_id = l.id and k.noteable_kind = 'issue'
               and k.noteable_project_id = ${p.project_id}
-              and (not k.noteable_confidential
+              and (not k.noteable_confidential or ${p.role}::bigint >= ${sql.lit(ROLES.planner)}
                    or exists (select from issues i
                                where i.id = k.noteable_id and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}))) issue_counts,
          lateral (
