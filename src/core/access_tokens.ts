@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { PersonalAccessToken } from '../db/schema.ts'
-import { listed, paged, statement, statements, type Listed, type Paged, type Slots } from '../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../db/pages.ts'
+import { statement, statements, type Slots } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { lasts } from './expiry.ts'
 
@@ -38,7 +39,7 @@ const ofOwner = (kind: ListShape['kind'], id: RawBuilder<number>): RawBuilder<un
     project: sql`t.user_id in (select user_id from resource_bots where project_id = ${id})`,
   })[kind]
 
-const listStatement = statements<ListShape, ListFilters, Paged<Token>>((p, shape) => {
+const listStatement = pageStatements<ListShape, ListFilters, Token>((p, shape) => {
   const conditions: RawBuilder<unknown>[] = [
     shape.kind === 'impersonation' ? sql`t.impersonation` : sql`not t.impersonation`,
     ...(shape.one ? [ofOwner(shape.kind, p.owner_id)] : []),
@@ -53,8 +54,8 @@ const listStatement = statements<ListShape, ListFilters, Paged<Token>>((p, shape
   )
 })
 
-export const list = async (db: Db, shape: ListShape, filters: ListFilters): Promise<Listed<Token>> =>
-  listed(await db.rows(listStatement(shape), { ...filters, search: containing(filters.search) }))
+export const list = (db: Db, shape: ListShape, filters: ListFilters): Promise<Listed<Token>> =>
+  db.page(listStatement(shape), { ...filters, search: containing(filters.search) })
 
 const byOwner = statements<Pick<ListShape, 'kind'>, { id: number; owner_id: number }, Token>(
   (p, { kind }) => sql<Token>`

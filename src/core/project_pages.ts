@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../db/pages.ts'
 import { partsOf, planned } from './project_list.ts'
 import { isRanged, type P, type Shape } from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
@@ -18,15 +18,13 @@ export function projectPages<Row>(
   shape: ProjectListShape,
   filters: ProjectListFilters,
 ) => Promise<Listed<Row>> {
-  const list = statements<Shape, ProjectListValues, Paged<Row>>((p, shape) => {
+  const list = pageStatements<Shape, ProjectListValues, Row>((p, shape) => {
     const { before, rows, order, matches } = partsOf(p, shape)
     const page = sql<Row>`${shown(p, rows, shape)} order by ${order}`
-    return shape.uncounted
-      ? sql`with ${before} select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
-      : paged(page, matches, before)
+    return paged(page, shape.uncounted ? undefined : matches, before)
   }, isRanged)
   return async (db, viewer, shape, filters) => {
     const [whole, values] = await planned(db, viewer, shape, filters)
-    return listed(await db.rows(list(whole), values))
+    return db.page(list(whole), values)
   }
 }

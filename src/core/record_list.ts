@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { foundFirst } from '../db/found.ts'
-import type { Paged } from '../db/statement.ts'
+import type { Paging } from '../db/pages.ts'
 import { inTurn, type TurnOrder } from './in_turn.ts'
 import {
   alongLabel,
@@ -202,7 +202,7 @@ export function listPage<Name extends string, Row>(
   list: RecordList<Name>,
   order: ListOrder,
   shown: (chosen: Sql) => RawBuilder<Row>,
-): RawBuilder<Paged<Row>> {
+): Paging<Row> {
   const { all, linked } = matching(list)
   const whole = linked && order.walked !== 'created_at' && order.walked !== 'id'
   const records = sql`found f, lateral (select * from ${sql.table(`${list.kind}s`)} where id = f.id offset 0) i`

@@ -1,5 +1,7 @@
 import pg from 'pg'
 import { isHanging } from './errors.ts'
+import { createLengths } from './lengths.ts'
+import type { Listed, PageStatement } from './pages.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -12,6 +14,11 @@ export interface Db {
   one<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | undefined>
   /** All rows. Takes a connection of the pool. */
   rows<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>
+  /** One page of a list, and its total as far as it is published. */
+  page<Values extends { limit: number }, Row>(
+    list: PageStatement<Values, Row>,
+    values: Values,
+  ): Promise<Listed<Row>>
   /** The number of rows it touched. */
   run<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<number>
   /** Runs a script of several statements that answers nothing: migrations. */
@@ -140,9 +147,12 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
     const bound = bind(values as never)
     return to.query(planned === undefined ? { name, text, values: bound } : { text, values: bound })
   }
+  const rows: Db['rows'] = async (statement, values) => taken(await send(connections, statement, values))
+  const lengths = createLengths()
   return {
     one: async (statement, values) => taken(await send(points, statement, values))[0],
-    rows: async (statement, values) => taken(await send(connections, statement, values)),
+    rows,
+    page: (list, values) => lengths.page(list, values, (statement) => rows(statement, values)),
     run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
     script: async (text) => {
       await connections.query({ text, query_timeout: PATIENCE })

@@ -103,26 +103,6 @@ function compile<Values extends object, Row>(
   return { name, text, bind: (values) => readers.map((read) => read(values as Record<string, unknown>)) }
 }
 
-/** Totals stop here, as published: past it a list says neither how many records nor how many pages there are. */
-export const COUNTED = 10_000
-
-/** What a page statement yields: `total_count` on every row, and one row of nulls where the page is empty. */
-export type Paged<Row> = Row & { readonly total_count: number; readonly position: number | null }
-
-/**
- * One page and its total in one round trip. `rows` is the page, already ordered and cut; `matches` is the same
- * list uncut and unordered, counted no further than the published limit. `before` is what both of them read.
- */
-export const paged = <Row>(
-  rows: RawBuilder<Row>,
-  matches: RawBuilder<unknown>,
-  before?: RawBuilder<unknown>,
-): RawBuilder<Paged<Row>> => sql`
-  with ${before === undefined ? sql`` : sql`${before},`}
-       page as materialized (select r.*, row_number() over () as position from (${rows}) r),
-       total as (select count(*)::int as total_count from (${matches} limit ${sql.lit(COUNTED + 1)}) m)
-  select page.*, total.total_count from total left join page on true order by page.position`
-
 const REACHES = [21, 101, 500, 2_000, 10_000, 60_000]
 
 /**
@@ -132,18 +112,3 @@ const REACHES = [21, 101, 500, 2_000, 10_000, 60_000]
  */
 export const known = (reach: number): number =>
   REACHES.find((each) => each >= reach) ?? 10 ** Math.ceil(Math.log10(reach))
-
-export interface Listed<Row> {
-  readonly items: readonly Row[]
-  /** Undefined past 10,000 records. */
-  readonly total: number | undefined
-}
-
-/** Takes a page statement's rows apart. */
-export function listed<Row>(rows: readonly Paged<Row>[]): Listed<Row> {
-  const count = rows[0]?.total_count ?? 0
-  return {
-    items: rows.filter((row) => row.position !== null),
-    total: count > COUNTED ? undefined : count,
-  }
-}

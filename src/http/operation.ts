@@ -1,6 +1,6 @@
 import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
-import type { Listed } from '../db/statement.ts'
+import type { Listed } from '../db/pages.ts'
 import type { AnyGate, Context, Gate } from './gate.ts'
 import type { Problem } from './problems.ts'
 

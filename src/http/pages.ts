@@ -1,5 +1,5 @@
 import { Type as t, type TObject } from 'typebox'
-import type { Listed } from '../db/statement.ts'
+import type { Listed } from '../db/pages.ts'
 import type { Keyset, PageRequest } from './operation.ts'
 import { noKeyset } from './problems.ts'
 import { oneOf } from './schema.ts'

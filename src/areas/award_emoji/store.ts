@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Awardable } from '../../core/reactions.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statements, type Slots } from '../../db/statement.ts'
 import { authorJson } from '../../records/user.ts'
 import type { ReactionWithUser } from './entity.ts'
 
@@ -16,7 +17,7 @@ const columns = sql`a.*, ${authorJson(sql`a.user_id`)} as user`
 const of = (p: Slots<{ awardable_id: number }>, { on }: Shape): RawBuilder<unknown> =>
   sql`select a.* from award_emoji a where ${sql.ref(`a.${on}`)} = ${p.awardable_id}`
 
-const list = statements<Shape, Page & { awardable_id: number }, Paged<ReactionWithUser>>((p, shape) =>
+const list = pageStatements<Shape, Page & { awardable_id: number }, ReactionWithUser>((p, shape) =>
   paged(
     sql<ReactionWithUser>`
       select ${columns} from (${of(p, shape)} order by a.id limit ${p.limit} offset ${p.offset}) a order by a.id`,
@@ -35,7 +36,7 @@ const place = ({ noteable, note }: Awardable): [Shape, { awardable_id: number }]
 /** A page of the reactions to it, oldest first. */
 export async function listReactions(db: Db, on: Awardable, page: Page): Promise<Listed<ReactionWithUser>> {
   const [shape, values] = place(on)
-  return listed(await db.rows(list(shape), { ...values, ...page }))
+  return db.page(list(shape), { ...values, ...page })
 }
 
 export function findReaction(db: Db, on: Awardable, id: number): Promise<ReactionWithUser | undefined> {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Project } from '../../core/projects.ts'
 import type { Badge as Row } from '../../db/schema_badges.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
 import { noSuchRecord } from '../../http/problems.ts'

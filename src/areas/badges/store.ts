@@ -4,15 +4,8 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesProject, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Badge } from '../../db/schema_badges.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
 
 /** Whose badges: a project's with those of the groups that it is in, or a group's own. */
 export interface Reach {
@@ -27,7 +20,7 @@ interface Page {
 }
 type ListValues = Reach & { readonly name: string; readonly limit: number; readonly offset: number }
 
-const listStatement = statements<{ named: boolean }, ListValues, Paged<Badge>>((p, { named }) => {
+const listStatement = pageStatements<{ named: boolean }, ListValues, Badge>((p, { named }) => {
   const name = named ? sql`and b.name = ${p.name}` : sql``
   const matches = sql`
     select b.* from badges b where b.project_id = ${p.project_id} ${name}
@@ -40,8 +33,8 @@ const listStatement = statements<{ named: boolean }, ListValues, Paged<Badge>>((
 })
 
 /** One page of badges, the oldest first. */
-export const list = async (db: Db, reach: Reach, { name, ...page }: Page): Promise<Listed<Badge>> =>
-  listed(await db.rows(listStatement({ named: name !== undefined }), { ...reach, ...page, name: name ?? '' }))
+export const list = (db: Db, reach: Reach, { name, ...page }: Page): Promise<Listed<Badge>> =>
+  db.page(listStatement({ named: name !== undefined }), { ...reach, ...page, name: name ?? '' })
 
 const within = (p: Slots<Reach>): RawBuilder<unknown> =>
   sql`(project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))`

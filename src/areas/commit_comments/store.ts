@@ -8,15 +8,8 @@ import {
   type SightValues,
 } from '../../core/conversation.ts'
 import type { Db } from '../../db/client.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, type Slots } from '../../db/statement.ts'
 import { authorJson } from '../../records/user.ts'
 import type { NoteWithAuthor } from './entity.ts'
 
@@ -28,7 +21,7 @@ interface Page {
 
 const columns = sql`n.id, n.body, n.diff_position, n.created_at, ${authorJson(sql`n.author_id`)} as author`
 
-const list = statements<Sight, SightValues & Page, Paged<NoteWithAuthor>>((p, sight) => {
+const list = pageStatements<Sight, SightValues & Page, NoteWithAuthor>((p, sight) => {
   const matches = sql`
     select n.* from notes n
      where n.noteable_id = ${p.noteable_id} and n.system_action is null and ${seesThread(p, sight, 'n')}`
@@ -41,8 +34,8 @@ const list = statements<Sight, SightValues & Page, Paged<NoteWithAuthor>>((p, si
 })
 
 /** The comments on a commit, those in threads too, oldest first. */
-export const listComments = async (db: Db, reader: Reader, page: Page): Promise<Listed<NoteWithAuthor>> =>
-  listed(await db.rows(list(sightOf(reader)), { ...sightValues(reader), ...page }))
+export const listComments = (db: Db, reader: Reader, page: Page): Promise<Listed<NoteWithAuthor>> =>
+  db.page(list(sightOf(reader)), { ...sightValues(reader), ...page })
 
 const one = statement(
   (p: Slots<{ id: number }>) => sql<NoteWithAuthor>`select ${columns} from notes n where n.id = ${p.id}`,

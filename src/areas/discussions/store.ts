@@ -10,15 +10,8 @@ import {
 } from '../../core/conversation.ts'
 import type { Db } from '../../db/client.ts'
 import type { Discussion } from '../../db/schema_conversation.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, pageStatement, type Listed } from '../../db/pages.ts'
+import { statement, type Slots } from '../../db/statement.ts'
 import { noteColumns, type NoteWithPeople } from '../../records/note.ts'
 
 interface Page {
@@ -39,7 +32,7 @@ const KINDS = {
   only_activity: sql`and n.system_action is not null`,
 }
 
-const notes = statements<Shape & Sight, Values, Paged<NoteWithPeople>>((p, shape) => {
+const notes = pageStatements<Shape & Sight, Values, NoteWithPeople>((p, shape) => {
   const [by, way] = [sql.ref(`n.${shape.by}`), sql.raw(shape.sort)]
   const order = sql`order by ${by} ${way}, n.id ${way}`
   const matches = sql`
@@ -50,21 +43,19 @@ const notes = statements<Shape & Sight, Values, Paged<NoteWithPeople>>((p, shape
 })
 
 /** The single comments and system notes about it; what stands in threads is no note of this list. */
-export const listNotes = async (
+export const listNotes = (
   db: Db,
   { about, reader }: About,
   shape: Shape,
   page: Page,
 ): Promise<Listed<NoteWithPeople>> =>
-  listed(
-    await db.rows(notes({ ...shape, ...sightOf(reader) }), {
-      ...sightValues(reader),
-      ...page,
-      noteable_id: about.id,
-    }),
-  )
+  db.page(notes({ ...shape, ...sightOf(reader) }), {
+    ...sightValues(reader),
+    ...page,
+    noteable_id: about.id,
+  })
 
-const threads = statements<Sight, Values, Paged<Discussion>>((p, sight) => {
+const threads = pageStatements<Sight, Values, Discussion>((p, sight) => {
   const matches = sql`
     select d.* from discussions d where d.noteable_id = ${p.noteable_id} and ${seesThread(p, sight, 'd')}`
   return paged(
@@ -94,11 +85,11 @@ export async function withNotes(db: Db, found: readonly Discussion[]): Promise<T
 /** A page of threads, those first that began first. */
 export async function listThreads(db: Db, { about, reader }: About, page: Page): Promise<Listed<Thread>> {
   const values = { ...sightValues(reader), ...page, noteable_id: about.id }
-  const { items, total } = listed(await db.rows(threads(sightOf(reader)), values))
+  const { items, total } = await db.page(threads(sightOf(reader)), values)
   return { items: await withNotes(db, items), total }
 }
 
-const notesOfOne = statement<Page & { discussion_id: number }, Paged<NoteWithPeople>>((p) => {
+const notesOfOne = pageStatement<Page & { discussion_id: number }, NoteWithPeople>((p) => {
   const matches = sql`select n.* from notes n where n.discussion_id = ${p.discussion_id}`
   const page = sql`${matches} order by n.created_at, n.id limit ${p.limit} offset ${p.offset}`
   return paged(
@@ -108,11 +99,11 @@ const notesOfOne = statement<Page & { discussion_id: number }, Paged<NoteWithPeo
 })
 
 /** A page of the notes of a thread, oldest first. */
-export const listNotesOf = async (
+export const listNotesOf = (
   db: Db,
   { id }: Pick<Discussion, 'id'>,
   page: Page,
-): Promise<Listed<NoteWithPeople>> => listed(await db.rows(notesOfOne, { ...page, discussion_id: id }))
+): Promise<Listed<NoteWithPeople>> => db.page(notesOfOne, { ...page, discussion_id: id })
 
 const one = statement(
   (p: Slots<{ id: number }>) => sql<NoteWithPeople>`select ${noteColumns} from notes n where n.id = ${p.id}`,

@@ -4,7 +4,8 @@ import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesIssuesOf, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Issue } from '../../db/schema_planning.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statements } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 
 interface Shape {
@@ -12,7 +13,7 @@ interface Shape {
 }
 
 type ListValues = Caller & { readonly epic: number; readonly limit: number; readonly offset: number }
-const list = statements<Shape, ListValues, Paged<IssueShown>>((p, { everything }) => {
+const list = pageStatements<Shape, ListValues, IssueShown>((p, { everything }) => {
   const sees = everything ? sql`true` : seesIssue(p.user_id, role)
   const from = sql`
     with ${mine(p)}
@@ -25,21 +26,19 @@ const list = statements<Shape, ListValues, Paged<IssueShown>>((p, { everything }
 })
 
 /** The epic's issues that the viewer sees. */
-export const listIssues = async (
+export const listIssues = (
   db: Db,
   viewer: Viewer | null,
   epic: number,
   page: { readonly size: number; readonly offset: number },
 ): Promise<Listed<IssueShown>> =>
-  listed(
-    await db.rows(list({ everything: viewer?.admin === true }), {
-      user_id: viewer?.id ?? 0,
-      open_to: openTo(viewer),
-      epic,
-      limit: page.size,
-      offset: page.offset,
-    }),
-  )
+  db.page(list({ everything: viewer?.admin === true }), {
+    user_id: viewer?.id ?? 0,
+    open_to: openTo(viewer),
+    epic,
+    limit: page.size,
+    offset: page.offset,
+  })
 
 /** An issue with its project's place and the viewer's role there. */
 export type IssueInPlace = Issue & { readonly role: number; readonly traversal_ids: number[] }

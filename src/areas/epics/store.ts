@@ -3,15 +3,8 @@ import { seesEpic } from '../../core/noteables.ts'
 import { ROLES, below, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import { mine, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import { keysOf } from '../../http/schema.ts'
 import { shownEpics, type EpicShown } from './entity.ts'
@@ -90,7 +83,7 @@ function matching(p: Slots<Values>, shape: Shape, cut: RawBuilder<unknown>): Raw
     select e.* from homes h, lateral (select e.* from epics e where e.group_id = h.id ${and} ${cut}) e`
 }
 
-const list = statements<Shape, Values, Paged<EpicShown>>((p, shape) => {
+const list = pageStatements<Shape, Values, EpicShown>((p, shape) => {
   const way = shape.descending ? sql`desc` : sql`asc`
   const order = sql`order by ${sql.ref(`e.${shape.order}`)} ${way}, e.id ${way}`
   const reach = sql`${order} limit ${p.limit}::bigint + ${p.offset}::bigint`
@@ -128,18 +121,16 @@ export async function listEpics(
     descending,
     filters: names.filter((name) => filters[name] !== undefined),
   }
-  return listed(
-    await db.rows(list(shape), {
-      ...filters,
-      user_id: viewer?.id ?? 0,
-      open_to: openTo(viewer),
-      line: group.traversal_ids,
-      group_id: group.id,
-      pattern: containing(filters.search ?? ''),
-      limit: page.size,
-      offset: page.offset,
-    }),
-  )
+  return db.page(list(shape), {
+    ...filters,
+    user_id: viewer?.id ?? 0,
+    open_to: openTo(viewer),
+    line: group.traversal_ids,
+    group_id: group.id,
+    pattern: containing(filters.search ?? ''),
+    limit: page.size,
+    offset: page.offset,
+  })
 }
 
 const one = statement((p: Slots<{ id: number }>) => shownEpics(sql`select * from epics where id = ${p.id}`))

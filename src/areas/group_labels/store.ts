@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statements } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { LabelForCaller } from '../../records/label.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
@@ -97,7 +98,7 @@ function sources(p: ListSlots, shape: ListShape, cut: RawBuilder<unknown>): RawB
   return shape.projects ? [groups, projects] : [groups]
 }
 
-const list = statements<ListShape, ListValues, Paged<LabelForCaller>>((p, shape) => {
+const list = pageStatements<ListShape, ListValues, LabelForCaller>((p, shape) => {
   const reach = sql`order by l.title, l.id limit ${p.limit}::bigint + ${p.offset}::bigint`
   const rows = sql`
     select l.* from (select l.id from (${sql.join(sources(p, shape, reach), sql` union all `)}) l
@@ -127,17 +128,15 @@ export async function listLabels(
   { search, limit, offset }: Page,
 ): Promise<Listed<LabelForCaller>> {
   const ancestors = reach.ancestors && group.traversal_ids.length > 1
-  return listed(
-    await db.rows(list({ ...reach, ancestors, everything: viewer.admin, search: search !== '' }), {
-      user_id: viewer.id,
-      open_to: openTo(viewer),
-      group_id: group.id,
-      line: group.traversal_ids,
-      pattern: containing(search),
-      limit,
-      offset,
-    }),
-  )
+  return db.page(list({ ...reach, ancestors, everything: viewer.admin, search: search !== '' }), {
+    user_id: viewer.id,
+    open_to: openTo(viewer),
+    group_id: group.id,
+    line: group.traversal_ids,
+    pattern: containing(search),
+    limit,
+    offset,
+  })
 }
 
 const one = statements<{ everything: boolean }, Caller & { id: number }, LabelForCaller>(

@@ -9,7 +9,7 @@ import {
 } from '../../core/namespace_list_shape.ts'
 import { ROLES } from '../../core/roles.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type Keyset, type PageRequest } from '../../http/operation.ts'

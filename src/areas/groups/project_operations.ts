@@ -9,7 +9,7 @@ import {
   type ProjectSet,
 } from '../../core/project_list_shape.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'

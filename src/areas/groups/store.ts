@@ -11,7 +11,8 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statements } from '../../db/statement.ts'
 import type { GroupWithSizes } from './entity.ts'
 
 const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
@@ -20,16 +21,14 @@ const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
 interface Shown extends Shape {
   readonly sizes: boolean
 }
-const list = statements<Shown, NamespaceListValues, Paged<GroupWithSizes>>((p, shape) => {
+const list = pageStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
   const { before, rows, order, matches } = partsOf(p, shape)
   const sizes = shape.sizes
     ? sql`${size(sql`array[n.id]`)} as repository_size,
           ${size(sql`array(select d.id from namespaces d where d.traversal_ids @> array[n.id])`)} as root_repository_size`
     : sql`null as repository_size, null as root_repository_size`
   const page = sql<GroupWithSizes>`select n.*, ${sizes} from (${rows}) n order by ${order}`
-  if (!shape.after) return paged(page, matches, before)
-  const reading = before === undefined ? sql`` : sql`with ${before}`
-  return sql`${reading} select r.*, 0 as total_count, row_number() over () as position from (${page}) r`
+  return paged(page, shape.after ? undefined : matches, before)
 }, isRanged)
 
 /** One page of groups, in as many round trips whatever their number. */
@@ -40,7 +39,7 @@ export async function listGroups(
   filters: NamespaceListFilters,
 ): Promise<Listed<GroupWithSizes>> {
   const [whole, values] = await planned(db, viewer, shape, filters)
-  return listed(await db.rows(list(whole), values))
+  return db.page(list(whole), values)
 }
 
 export interface GroupShare {

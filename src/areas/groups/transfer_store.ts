@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { below, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { containing } from '../../db/text.ts'
 
 interface Values {
@@ -14,7 +14,7 @@ interface Values {
   readonly offset: number
 }
 
-const list = statements<{ everything: boolean; search: boolean }, Values, Paged<Namespace>>((p, shape) => {
+const list = pageStatements<{ everything: boolean; search: boolean }, Values, Namespace>((p, shape) => {
   const mine = sql`with mine as materialized (select * from ${heldBy(p.user_id)} g)`
   const role = roleInNamespace(sql`mine`, sql`n.traversal_ids`)
   const least = sql`case when n.settings->>'subgroup_creation_level' = 'owner' then 50 else 40 end`
@@ -46,14 +46,12 @@ export async function listTransferLocations(
   group: Namespace,
   { search, limit, offset }: Page,
 ): Promise<Listed<Namespace>> {
-  return listed(
-    await db.rows(list({ everything: viewer.admin, search: search !== '' }), {
-      user_id: viewer.id,
-      group_id: group.id,
-      parent_id: group.parent_id,
-      pattern: containing(search),
-      limit,
-      offset,
-    }),
-  )
+  return db.page(list({ everything: viewer.admin, search: search !== '' }), {
+    user_id: viewer.id,
+    group_id: group.id,
+    parent_id: group.parent_id,
+    pattern: containing(search),
+    limit,
+    offset,
+  })
 }

@@ -3,15 +3,8 @@ import { lasts } from '../../core/expiry.ts'
 import type { Source } from '../../core/membership.ts'
 import type { Db } from '../../db/client.ts'
 import type { Invitation as InvitationRow } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
 
 export type Invitation = InvitationRow & { readonly created_by_name: string | null }
 type Kind = Pick<Source, 'kind'>
@@ -28,7 +21,7 @@ interface ListValues {
   readonly limit: number
   readonly offset: number
 }
-const listStatement = statements<Kind & { email: boolean }, ListValues, Paged<Invitation>>((p, shape) => {
+const listStatement = pageStatements<Kind & { email: boolean }, ListValues, Invitation>((p, shape) => {
   const only = shape.email ? sql`and lower(i.email) = lower(${p.email})` : sql``
   const rows = sql`invitations i where i.${column(shape)} = ${p.source_id} and ${standing} ${only}`
   return paged(
@@ -42,19 +35,17 @@ const one = statements<Kind, Pick<ListValues, 'source_id' | 'email'>, Invitation
      where i.${column(kind)} = ${p.source_id} and lower(i.email) = lower(${p.email}) and ${standing}`),
 )
 
-export const list = async (
+export const list = (
   db: Db,
   { kind, id }: Source,
   { email, size, offset }: { readonly email: string; readonly size: number; readonly offset: number },
 ): Promise<Listed<Invitation>> =>
-  listed(
-    await db.rows(listStatement({ kind, email: email !== '' }), {
-      source_id: id,
-      email,
-      limit: size,
-      offset,
-    }),
-  )
+  db.page(listStatement({ kind, email: email !== '' }), {
+    source_id: id,
+    email,
+    limit: size,
+    offset,
+  })
 
 export const find = (db: Db, { kind, id }: Source, email: string): Promise<Invitation | undefined> =>
   db.one(one({ kind }), { source_id: id, email })

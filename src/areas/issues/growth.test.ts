@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COUNTED } from '../../db/statement.ts'
+import { COUNTED } from '../../db/pages.ts'
 import { makeCrowd, readingOf, settle, type Crowd } from '../../../test/support/crowd.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { watch } from '../../../test/support/plans.ts'

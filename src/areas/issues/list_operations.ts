@@ -3,7 +3,7 @@ import { administrator, anyone, group, project, signedIn } from '../../access/ga
 import { hasFeature } from '../../core/project_features.ts'
 import type { Group } from '../../core/groups.ts'
 import type { Project } from '../../core/projects.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { Issue, presentIssue, type IssueShown } from '../../records/issue.ts'

@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { listPage, matching, walked } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statements } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { ConditionName, FilterValues } from './conditions.ts'
 import { issuesOf, type Shape, type Values } from './matching.ts'
@@ -33,7 +34,7 @@ const isWalked = (shape: ListShape): boolean =>
   (shape.order === 'created_at' ||
     (shape.order === 'updated_at' && shape.conditions.every((name) => name === 'state')))
 
-const list = statements<ListShape, Values, Paged<IssueShown>>(
+const list = pageStatements<ListShape, Values, IssueShown>(
   (p, shape) => {
     const issues = issuesOf(p, shape)
     const order = orderOf(shape)
@@ -133,7 +134,7 @@ export async function listIssues(
   { order, descending, limit, offset }: Page,
 ): Promise<Listed<IssueShown>> {
   const { shape, values } = ask(viewer, place, filter)
-  return listed(await db.rows(list({ ...shape, order, descending }), { ...values, limit, offset }))
+  return db.page(list({ ...shape, order, descending }), { ...values, limit, offset })
 }
 
 /** How many there are that the viewer sees. */

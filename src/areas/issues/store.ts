@@ -4,16 +4,8 @@ import type { Project } from '../../core/projects.ts'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Issue } from '../../db/schema_planning.ts'
-import {
-  COUNTED,
-  listed,
-  paged,
-  q,
-  statement,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { COUNTED, paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { Author } from '../../records/user.ts'
 
@@ -60,11 +52,11 @@ const subscription = statement(
 export const setSubscribed = (db: Db, id: number, userId: number, subscribed: boolean): Promise<number> =>
   db.run(subscription, { id, user_id: userId, subscribed })
 
-const participants = statement(
+const participants = pageStatement(
   (p: Slots<{ id: number; internal: boolean; limit: number; offset: number }>) => {
     const most = sql`greatest(${sql.lit(COUNTED + 1)}, ${p.limit}::bigint + ${p.offset}::bigint)`
-    return sql<Paged<Author>>`${paged(
-      sql`select u.id, u.username, u.name, u.state, u.avatar_url from users u where u.id in (select user_id from takers)
+    return paged(
+      sql<Author>`select u.id, u.username, u.name, u.state, u.avatar_url from users u where u.id in (select user_id from takers)
            order by u.id limit ${p.limit} offset ${p.offset}`,
       sql`select from takers where user_id is not null`,
       sql`takers as materialized (
@@ -73,7 +65,7 @@ const participants = statement(
         select a.user_id from issue_assignees a where a.issue_id = ${p.id}
         union
         ${noteAuthors(p.id, sql`${p.internal}::boolean`, most)})`,
-    )}`
+    )
   },
 )
 interface Page {
@@ -81,12 +73,12 @@ interface Page {
   readonly offset: number
 }
 /** Who has a part in an issue; `internal` counts those who only said something internal. */
-export const listParticipants = async (
+export const listParticipants = (
   db: Db,
   id: number,
   internal: boolean,
   page: Page,
-): Promise<Listed<Author>> => listed(await db.rows(participants, { id, internal, ...page }))
+): Promise<Listed<Author>> => db.page(participants, { id, internal, ...page })
 
 const lockProjects = statement(
   (p: Slots<{ ids: readonly number[] }>) =>

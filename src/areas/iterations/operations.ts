@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, group, insideGroup, project } from '../../access/gates.ts'
 import { premiumOrAbsent } from '../../access/tiers.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'

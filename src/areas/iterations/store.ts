@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { below, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesInside, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import type { Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import { shownIterations, type IterationShown } from '../../records/iteration.ts'
 
@@ -79,7 +80,7 @@ function matching(p: Slots<Values>, shape: Shape, cut: RawBuilder<unknown>): Raw
 
 const ORDER = sql`order by t.due_date, t.title, t.id`
 
-const list = statements<Shape, Values, Paged<IterationShown>>((p, shape) => {
+const list = pageStatements<Shape, Values, IterationShown>((p, shape) => {
   const held = shape.descendants && !shape.everything ? sql`with ${mine(p)}` : sql``
   const reach = sql`${ORDER} limit ${p.limit}::bigint + ${p.offset}::bigint`
   const page = sql`select t.* from (${matching(p, shape, reach)}) t ${ORDER} limit ${p.limit} offset ${p.offset}`
@@ -117,16 +118,14 @@ export async function listIterations(
     before: before !== undefined,
     after: after !== undefined,
   }
-  return listed(
-    await db.rows(list(shape), {
-      user_id: viewer?.id ?? 0,
-      open_to: openTo(viewer),
-      line,
-      pattern: containing(search),
-      before,
-      after,
-      limit: page.size,
-      offset: page.offset,
-    }),
-  )
+  return db.page(list(shape), {
+    user_id: viewer?.id ?? 0,
+    open_to: openTo(viewer),
+    line,
+    pattern: containing(search),
+    before,
+    after,
+    limit: page.size,
+    offset: page.offset,
+  })
 }

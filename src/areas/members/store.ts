@@ -5,16 +5,8 @@ import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/
 import { namesUser, usersNamed } from '../../core/word_search.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import {
-  known,
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { known, statement, statements, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { Author } from '../../records/user.ts'
 
@@ -122,7 +114,7 @@ const shown = (rows: RawBuilder<unknown>): RawBuilder<Member> => sql`
                                    'avatar_url', c.avatar_url) from users c where c.id = h.created_by_id) as created_by
     from (${rows}) h join users u on u.id = h.user_id`
 
-const listStatement = statements<Shape, Values, Paged<Member>>((p, shape) => {
+const listStatement = pageStatements<Shape, Values, Member>((p, shape) => {
   const who = sql`${lasts('m')} and m.user_id = any(array(select user_id from chosen))`
   return paged(
     sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
@@ -191,7 +183,7 @@ export async function list(
     limit: page.size,
     offset: page.offset,
   }
-  return listed(await db.rows(listStatement(shape), values))
+  return db.page(listStatement(shape), values)
 }
 
 export const find = (

@@ -3,7 +3,8 @@ import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
-import { listed, paged, statement, type Listed, type Slots } from '../../db/statement.ts'
+import { paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { statement, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 
@@ -24,7 +25,7 @@ interface Page {
 }
 type PageSlots<T extends object> = Slots<T & { limit: number; offset: number }>
 
-const versions = statement((p: PageSlots<{ id: number }>) =>
+const versions = pageStatement((p: PageSlots<{ id: number }>) =>
   paged(
     sql<Version>`select * from merge_request_diffs where merge_request_id = ${p.id}
                     order by id desc limit ${p.limit} offset ${p.offset}`,
@@ -32,8 +33,8 @@ const versions = statement((p: PageSlots<{ id: number }>) =>
   ),
 )
 /** The newest first. */
-export const listVersions = async (db: Db, id: number, page: Page): Promise<Listed<Version>> =>
-  listed(await db.rows(versions, { id, limit: page.size, offset: page.offset }))
+export const listVersions = (db: Db, id: number, page: Page): Promise<Listed<Version>> =>
+  db.page(versions, { id, limit: page.size, offset: page.offset })
 
 const newest = statement(
   (p: Slots<{ id: number }>) => sql<Version>`
@@ -49,7 +50,7 @@ export const findVersion = (db: Db, mergeRequestId: number, id: number): Promise
   db.one(version, { merge_request_id: mergeRequestId, id })
 
 type IssueValues = { project_id: number; iids: readonly number[]; user_id: number | null; role: number }
-const issues = statement((p: PageSlots<IssueValues>) => {
+const issues = pageStatement((p: PageSlots<IssueValues>) => {
   const where = sql`i.project_id = ${p.project_id} and i.iid = any(${p.iids}::int[])
     and ${seesIssue(p.user_id, sql`${p.role}::int`)}`
   return paged(
@@ -72,10 +73,10 @@ export async function listIssuesAmong(
 ): Promise<Listed<IssueShown>> {
   const role = viewer?.admin === true ? ROLES.owner : project.role
   const values = { project_id: project.id, iids, user_id: viewer?.id ?? null, role }
-  return listed<IssueShown>(await db.rows(issues, { ...values, limit: page.size, offset: page.offset }))
+  return db.page(issues, { ...values, limit: page.size, offset: page.offset })
 }
 
-const pipelines = statement((p: PageSlots<{ id: number; project_id: number }>) => {
+const pipelines = pageStatement((p: PageSlots<{ id: number; project_id: number }>) => {
   const where = sql`l.project_id = ${p.project_id}
     and l.sha in (select d.head_sha from merge_request_diffs d where d.merge_request_id = ${p.id})`
   return paged(
@@ -84,14 +85,13 @@ const pipelines = statement((p: PageSlots<{ id: number; project_id: number }>) =
   )
 })
 /** Those that ran for what it compared, the newest first. */
-export const listPipelinesOf = async (
+export const listPipelinesOf = (
   db: Db,
   where: { readonly id: number; readonly project_id: number },
   page: Page,
-): Promise<Listed<Pipeline>> =>
-  listed<Pipeline>(await db.rows(pipelines, { ...where, limit: page.size, offset: page.offset }))
+): Promise<Listed<Pipeline>> => db.page(pipelines, { ...where, limit: page.size, offset: page.offset })
 
-const byCommit = statement((p: PageSlots<{ project_id: number; sha: string }>) => {
+const byCommit = pageStatement((p: PageSlots<{ project_id: number; sha: string }>) => {
   const found = sql`
     select m.id from merge_requests m
      where m.project_id = ${p.project_id}
@@ -108,9 +108,9 @@ const byCommit = statement((p: PageSlots<{ project_id: number; sha: string }>) =
   )
 })
 /** The merge requests of a project that brought a commit. */
-export const listByCommit = async (
+export const listByCommit = (
   db: Db,
   where: { readonly project_id: number; readonly sha: string },
   page: Page,
 ): Promise<Listed<MergeRequestShown>> =>
-  listed<MergeRequestShown>(await db.rows(byCommit, { ...where, limit: page.size, offset: page.offset }))
+  db.page(byCommit, { ...where, limit: page.size, offset: page.offset })

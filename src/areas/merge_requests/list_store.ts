@@ -14,15 +14,8 @@ import { listPage, matching, walked, type RecordList } from '../../core/record_l
 import { openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots as StatementSlots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, type Slots as StatementSlots } from '../../db/statement.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import { conditionOf, type Filter, type FilterSlots, type FilterValues, type Turnable } from './filters.ts'
 import { orderOf, type Order } from './orders.ts'
@@ -91,7 +84,7 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
   }
 }
 
-const list = statements<Shape, Values, Paged<MergeRequestShown>>(
+const list = pageStatements<Shape, Values, MergeRequestShown>(
   (given, shape) => {
     const p = given as unknown as Slots
     const all = mergeRequestsOf(p, shape)
@@ -137,7 +130,7 @@ export async function listIn(
   const labels = await labelsOf(db, place, wanted)
   if (labels === undefined) return { items: [], total: 0 }
   const turned = Object.entries(wanted.notValues).map(([name, value]) => [`not_${name}`, value])
-  const rows = await db.rows(
+  return db.page(
     list({
       filters: [...wanted.filters, ...labels.flatMap(({ conditions }) => conditions)],
       not: wanted.not,
@@ -158,5 +151,4 @@ export async function listIn(
       offset: page.offset,
     },
   )
-  return listed(rows)
 }

@@ -6,7 +6,8 @@ import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesIssuesOf, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed, type Paging } from '../../db/pages.ts'
+import type { Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import type { Page } from './store.ts'
@@ -41,7 +42,7 @@ function contents<Row>(
   feature: Feature,
   everything: boolean,
   shown: (chosen: RawBuilder<unknown>) => RawBuilder<Row>,
-): RawBuilder<Paged<Row>> {
+): Paging<Row> {
   const table = sql.table(feature)
   const ids = sql`select distinct i.project_id from ${table} i where i.milestone_id = ${p.milestone}`
   const caller = sql`with ${places(p, feature, { ids, everything })}`
@@ -53,10 +54,10 @@ function contents<Row>(
   return paged(shown(chosen), sql`${caller} select ${from}`)
 }
 
-const issues = statements<Shape, Values, Paged<IssueShown>>((p, { everything }) =>
+const issues = pageStatements<Shape, Values, IssueShown>((p, { everything }) =>
   contents(p, 'issues', everything, (chosen) => shownIssues(chosen, p.user_id)),
 )
-const mergeRequests = statements<Shape, Values, Paged<MergeRequestShown>>((p, { everything }) =>
+const mergeRequests = pageStatements<Shape, Values, MergeRequestShown>((p, { everything }) =>
   contents(p, 'merge_requests', everything, shownMergeRequests),
 )
 
@@ -69,19 +70,19 @@ const valuesOf = (viewer: Viewer, milestone: number, page: Page): Values => ({
 })
 
 /** The milestone's issues that the viewer sees, those with the most urgent labels first and the newest of equals. */
-export const listIssues = async (
+export const listIssues = (
   db: Db,
   viewer: Viewer,
   milestone: number,
   page: Page,
 ): Promise<Listed<IssueShown>> =>
-  listed(await db.rows(issues({ everything: viewer.admin }), valuesOf(viewer, milestone, page)))
+  db.page(issues({ everything: viewer.admin }), valuesOf(viewer, milestone, page))
 
 /** The same with its merge requests. */
-export const listMergeRequests = async (
+export const listMergeRequests = (
   db: Db,
   viewer: Viewer,
   milestone: number,
   page: Page,
 ): Promise<Listed<MergeRequestShown>> =>
-  listed(await db.rows(mergeRequests({ everything: viewer.admin }), valuesOf(viewer, milestone, page)))
+  db.page(mergeRequests({ everything: viewer.admin }), valuesOf(viewer, milestone, page))

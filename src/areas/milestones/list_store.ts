@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { below, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesInside, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged, type Slots } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import type { Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import { keysOf } from '../../http/schema.ts'
 import { shownMilestones, type MilestoneShown } from '../../records/milestone.ts'
@@ -78,7 +79,7 @@ function sources(p: Slots<Values>, shape: Shape, cut: RawBuilder<unknown>): RawB
 
 const ORDER = sql`order by m.due_date, m.id desc`
 
-const list = statements<Shape, Values, Paged<MilestoneShown>>((p, shape) => {
+const list = pageStatements<Shape, Values, MilestoneShown>((p, shape) => {
   const reach = sql`${ORDER} limit ${p.limit}::bigint + ${p.offset}::bigint`
   const chosen = sql`select m.id from (${sources(p, shape, reach)}) m
                       ${ORDER} limit ${p.limit} offset ${p.offset}`
@@ -103,16 +104,14 @@ export async function listMilestones(
     everything: viewer.admin,
     filters: names.filter((name) => filters[name] !== undefined),
   }
-  return listed(
-    await db.rows(list(shape), {
-      ...filters,
-      pattern: containing(filters.search ?? ''),
-      user_id: viewer.id,
-      open_to: openTo(viewer),
-      id: home.id,
-      line: home.line,
-      limit: page.size,
-      offset: page.offset,
-    }),
-  )
+  return db.page(list(shape), {
+    ...filters,
+    pattern: containing(filters.search ?? ''),
+    user_id: viewer.id,
+    open_to: openTo(viewer),
+    id: home.id,
+    line: home.line,
+    limit: page.size,
+    offset: page.offset,
+  })
 }

@@ -1,5 +1,5 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'

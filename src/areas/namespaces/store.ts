@@ -10,15 +10,8 @@ import {
 import { ROLES, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
 import { meant } from '../../db/text.ts'
 import type { NamespaceWithCounts } from './entity.ts'
 
@@ -71,7 +64,7 @@ interface ListValues extends NamespaceListValues {
   readonly user_id: number
   readonly least_billable: number
 }
-const listStatement = statements<Shape, ListValues, Paged<NamespaceWithCounts>>((p, shape) => {
+const listStatement = pageStatements<Shape, ListValues, NamespaceWithCounts>((p, shape) => {
   const { before, rows, order, matches } = partsOf(p, shape)
   const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g)`
   const page = sql<NamespaceWithCounts>`
@@ -110,7 +103,7 @@ export async function list(
     { ...ANY_NAMESPACE, search, role: ownedOnly ? ROLES.owner : ROLES.minimal_access, limit, offset },
   )
   const more = { user_id: viewer.id, least_billable: leastBillable }
-  return listed(await db.rows(listStatement(shape), { ...values, ...more }))
+  return db.page(listStatement(shape), { ...values, ...more })
 }
 
 const countsStatement = statement(

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import type { ProjectAlias } from '../../db/schema.ts'
-import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+import { paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 
 const findStatement = statement((p: Slots<{ name: string }>) =>
   q.selectFrom('project_aliases').selectAll().where('name', '=', p.name),
 )
-const listStatement = statement((p: Slots<{ limit: number; offset: number }>) =>
+const listStatement = pageStatement((p: Slots<{ limit: number; offset: number }>) =>
   paged(
     sql<ProjectAlias>`select * from project_aliases order by id limit ${p.limit} offset ${p.offset}`,
     sql`select from project_aliases`,
@@ -22,8 +23,8 @@ const removeStatement = statement((p: Slots<{ id: number }>) =>
 export const find = (db: Db, name: string): Promise<ProjectAlias | undefined> =>
   db.one(findStatement, { name })
 
-export const list = async (db: Db, page: { size: number; offset: number }): Promise<Listed<ProjectAlias>> =>
-  listed(await db.rows(listStatement, { limit: page.size, offset: page.offset }))
+export const list = (db: Db, page: { size: number; offset: number }): Promise<Listed<ProjectAlias>> =>
+  db.page(listStatement, { limit: page.size, offset: page.offset })
 
 /** Violates `project_aliases_name_key` when any project has that alias. */
 export const insert = (db: Db, projectId: number, name: string): Promise<ProjectAlias | undefined> =>

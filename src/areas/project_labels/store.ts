@@ -6,16 +6,8 @@ import { hasFeature } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  q,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { Actor } from '../../http/gate.ts'
 import type { LabelInProject } from '../../records/label.ts'
@@ -69,7 +61,7 @@ interface ListShape {
 }
 type ListValues = Reach & Seen & { readonly pattern: string; readonly limit: number; readonly offset: number }
 
-const list = statements<ListShape, ListValues, Paged<LabelInProject>>((p, { ancestors, search }) => {
+const list = pageStatements<ListShape, ListValues, LabelInProject>((p, { ancestors, search }) => {
   const like = search ? sql`and (l.title ilike ${p.pattern} or l.description ilike ${p.pattern})` : sql``
   // From each home its labels in order, and only as far as the page reaches.
   const sources = (cut: RawBuilder<unknown>): RawBuilder<unknown> => {
@@ -112,14 +104,12 @@ export async function listLabels(
   { ancestors, search, limit, offset }: Wanted,
 ): Promise<Listed<LabelInProject>> {
   const values = { ...reachOf(project, ancestors), ...seenBy(actor, project) }
-  return listed(
-    await db.rows(list({ ancestors, search: search !== '' }), {
-      ...values,
-      pattern: containing(search),
-      limit,
-      offset,
-    }),
-  )
+  return db.page(list({ ancestors, search: search !== '' }), {
+    ...values,
+    pattern: containing(search),
+    limit,
+    offset,
+  })
 }
 
 const one = statement(

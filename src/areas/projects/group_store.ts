@@ -5,7 +5,7 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Namespace, Visibility } from '../../db/schema.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { containing } from '../../db/text.ts'
 
 interface Shape {
@@ -29,7 +29,7 @@ type Values = Omit<Wanted, 'shared' | 'search'> & {
   readonly open_to: readonly Visibility[]
 }
 
-const list = statements<Shape, Values, Paged<Namespace>>((p, { everything, shared }) => {
+const list = pageStatements<Shape, Values, Namespace>((p, { everything, shared }) => {
   const invited = sql`(n.id = any(array(
       select l.group_id from project_group_links l
        where l.project_id = ${p.project_id} and l.group_access >= ${p.least}
@@ -48,7 +48,7 @@ export async function listGroups(
   project: Pick<Project, 'id' | 'traversal_ids'>,
   { shared, search, ...wanted }: Wanted,
 ): Promise<Listed<Namespace>> {
-  const rows = await db.rows(list({ everything: viewer?.admin === true, shared }), {
+  return db.page(list({ everything: viewer?.admin === true, shared }), {
     ...wanted,
     project_id: project.id,
     line: project.traversal_ids,
@@ -56,5 +56,4 @@ export async function listGroups(
     user_id: viewer?.id ?? null,
     open_to: openTo(viewer),
   })
-  return listed(rows)
 }

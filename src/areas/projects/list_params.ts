@@ -5,7 +5,7 @@ import type { Keyset, PageRequest } from '../../http/operation.ts'
 import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
 import { listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
-import type { Listed } from '../../db/statement.ts'
+import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
 import {
   ANY_PROJECT,

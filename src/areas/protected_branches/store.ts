@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { ROLES, heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+import { paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 import type { ProtectedBranchRow } from './entity.ts'
 
 type Action = ProtectedBranchRow['levels'][number]['action']
@@ -12,7 +13,7 @@ const levels = sql`
              from protected_branch_levels g left join users u on u.id = g.user_id
             where g.protected_branch_id = b.id) l`
 
-const listStatement = statement(
+const listStatement = pageStatement(
   (p: Slots<{ project_id: number; search: string; limit: number; offset: number }>) => {
     const found = sql`b.project_id = ${p.project_id} and strpos(lower(b.name), lower(${p.search})) > 0`
     return paged(
@@ -76,10 +77,10 @@ export const allWrite = async (db: Db, projectId: number, users: readonly number
 export const find = (db: Db, projectId: number, name: string): Promise<ProtectedBranchRow | undefined> =>
   db.one(findStatement, { project_id: projectId, name })
 
-export const list = async (
+export const list = (
   db: Db,
   query: { project_id: number; search: string; limit: number; offset: number },
-): Promise<Listed<ProtectedBranchRow>> => listed(await db.rows(listStatement, query))
+): Promise<Listed<ProtectedBranchRow>> => db.page(listStatement, query)
 
 /** Violates `protected_branches_name_key` when that name is protected in the project. Returns the id. */
 export async function insert(

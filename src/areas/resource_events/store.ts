@@ -1,14 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
-import {
-  listed,
-  paged,
-  statement,
-  type Listed,
-  type Paged,
-  type Slots,
-  type Statement,
-} from '../../db/statement.ts'
+import { paged, pageStatement, type Listed, type PageStatement } from '../../db/pages.ts'
+import { statement, type Slots, type Statement } from '../../db/statement.ts'
 import { iterationJson } from '../../records/iteration.ts'
 import { milestoneJson } from '../../records/milestone.ts'
 import { authorJson } from '../../records/user.ts'
@@ -25,7 +18,7 @@ interface Page {
   readonly offset: number
 }
 export interface Family<Row> {
-  readonly list: Statement<{ noteable_id: number } & Page, Paged<Row>>
+  readonly list: PageStatement<{ noteable_id: number } & Page, Row>
   readonly one: Statement<{ noteable_id: number; id: number }, Row>
 }
 
@@ -36,12 +29,11 @@ function family<Row>(table: string, on: string, more: RawBuilder<unknown>): Fami
   const shown = sql`
     select e.id, e.created_at, ${owner} as resource_id, ${authorJson(sql`e.user_id`)} as "user", ${more} ${from}`
   return {
-    list: statement(
-      (p: Slots<{ noteable_id: number } & Page>) =>
-        sql<Paged<Row>>`${paged(
-          sql`${shown} where ${owner} = ${p.noteable_id} order by e.id limit ${p.limit} offset ${p.offset}`,
-          sql`select ${from} where ${owner} = ${p.noteable_id}`,
-        )}`,
+    list: pageStatement((p: Slots<{ noteable_id: number } & Page>) =>
+      paged(
+        sql<Row>`${shown} where ${owner} = ${p.noteable_id} order by e.id limit ${p.limit} offset ${p.offset}`,
+        sql`select ${from} where ${owner} = ${p.noteable_id}`,
+      ),
     ),
     one: statement(
       (p: Slots<{ noteable_id: number; id: number }>) =>
@@ -71,12 +63,12 @@ export const ITERATION = family<IterationEventShown>(
 )
 
 /** What became of a record, oldest first. */
-export const listEvents = async <Row>(
+export const listEvents = <Row>(
   db: Db,
   { list }: Family<Row>,
   noteableId: number,
   page: Page,
-): Promise<Listed<Row>> => listed(await db.rows(list, { noteable_id: noteableId, ...page }))
+): Promise<Listed<Row>> => db.page(list, { noteable_id: noteableId, ...page })
 
 export const findEvent = <Row>(
   db: Db,

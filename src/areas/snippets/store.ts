@@ -4,7 +4,8 @@ import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import type { Snippet } from '../../db/schema_planning.ts'
-import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+import { paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 import { authorJson } from '../../records/user.ts'
 import type { SnippetShown } from './entity.ts'
 
@@ -22,7 +23,7 @@ interface Sight {
   readonly role: number
   readonly open: readonly Visibility[]
 }
-const list = statement((p: Slots<Sight & { limit: number; offset: number }>) => {
+const list = pageStatement((p: Slots<Sight & { limit: number; offset: number }>) => {
   const where = sql`s.project_id = ${p.project_id} and ${seesSnippet(p.viewer, sql`${p.role}::int`, p.open)}`
   return paged(
     shown(
@@ -39,7 +40,7 @@ export async function listSnippetsOf(
   project: { readonly id: number; readonly role: number },
   page: { readonly size: number; readonly offset: number },
 ): Promise<Listed<SnippetShown>> {
-  const rows = await db.rows(list, {
+  return db.page(list, {
     project_id: project.id,
     viewer: viewer?.id ?? null,
     role: viewer?.admin === true ? ROLES.owner : project.role,
@@ -47,7 +48,6 @@ export async function listSnippetsOf(
     limit: page.size,
     offset: page.offset,
   })
-  return listed<SnippetShown>(rows)
 }
 
 const one = statement((p: Slots<{ id: number }>) => shown(sql`select ${p.id}::bigint as id`))

@@ -2,16 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { authorJson } from '../../records/user.ts'
 import type { Db } from '../../db/client.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
-import {
-  listed,
-  paged,
-  q,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 import type { StatusWithAuthor } from './entity.ts'
 import type { State } from './rules.ts'
 
@@ -34,7 +26,7 @@ interface ListValues {
   readonly offset: number
 }
 
-const list = statements<ListShape, ListValues, Paged<StatusWithAuthor>>((p, shape) => {
+const list = pageStatements<ListShape, ListValues, StatusWithAuthor>((p, shape) => {
   const where = (holds: boolean, text: RawBuilder<unknown>): RawBuilder<unknown> =>
     holds ? sql` and ${text}` : sql``
   const matches = sql`
@@ -50,11 +42,11 @@ const list = statements<ListShape, ListValues, Paged<StatusWithAuthor>>((p, shap
   )
 })
 
-export const listStatuses = async (
+export const listStatuses = (
   db: Db,
   shape: ListShape,
   values: ListValues,
-): Promise<Listed<StatusWithAuthor>> => listed(await db.rows(list(shape), values))
+): Promise<Listed<StatusWithAuthor>> => db.page(list(shape), values)
 
 const lock = statement(
   (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,

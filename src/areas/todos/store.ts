@@ -5,15 +5,8 @@ import { ROLES, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts
 import { mine, role, seesIssuesOf } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import {
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import { authorJson } from '../../records/user.ts'
@@ -92,7 +85,7 @@ const matching = (p: P, { filters, everything }: Shape): RawBuilder<unknown> => 
      and ${sql.join([sql`true`, ...filters.map((name) => CONDITIONS[name](p))], sql` and `)}
      and ${seen(p, everything)}`
 
-const list = statements<Shape, Values, Paged<TodoShown>>((p, shape) => {
+const list = pageStatements<Shape, Values, TodoShown>((p, shape) => {
   const page = sql<TodoShown>`
     with ${mine(p)}
     select t.*, k.kind, coalesce(i.title, m.title, e.title) as title, coalesce(i.iid, m.iid, e.iid) as iid,
@@ -124,15 +117,13 @@ export async function listTodos(
 ): Promise<Listed<TodoShown>> {
   const filters = FILTERS.filter((name) => filter[name] !== undefined)
   const none = { state: 'pending', action: '', author: 0, project: 0, group: 0, type: '', id: 0 }
-  return listed(
-    await db.rows(list({ filters, everything: viewer.admin }), {
-      ...none,
-      ...filter,
-      ...page,
-      user_id: viewer.id,
-      open_to: openTo(viewer),
-    }),
-  )
+  return db.page(list({ filters, everything: viewer.admin }), {
+    ...none,
+    ...filter,
+    ...page,
+    user_id: viewer.id,
+    open_to: openTo(viewer),
+  })
 }
 
 interface Chosen {

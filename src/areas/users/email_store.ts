@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { UserEmail } from '../../db/schema.ts'
-import { listed, paged, q, statement, type Listed, type Slots } from '../../db/statement.ts'
+import { paged, pageStatement, type Listed } from '../../db/pages.ts'
+import { q, statement, type Slots } from '../../db/statement.ts'
 
 export type Email = UserEmail
 
-const listStatement = statement((p: Slots<{ user_id: number; limit: number; offset: number }>) => {
+const listStatement = pageStatement((p: Slots<{ user_id: number; limit: number; offset: number }>) => {
   const rows = sql`user_emails e where e.user_id = ${p.user_id} and not e.is_primary`
   return paged(
     sql<Email>`select e.* from ${rows} order by e.id limit ${p.limit} offset ${p.offset}`,
@@ -35,10 +36,10 @@ const removeStatement = statement((p: Slots<{ user_id: number; id: number }>) =>
     .where('is_primary', '=', false),
 )
 
-export const list = async (
+export const list = (
   db: Db,
   page: { user_id: number; limit: number; offset: number },
-): Promise<Listed<Email>> => listed(await db.rows(listStatement, page))
+): Promise<Listed<Email>> => db.page(listStatement, page)
 
 export const find = (db: Db, userId: number, id: number): Promise<Email | undefined> =>
   db.one(byId, { user_id: userId, id })

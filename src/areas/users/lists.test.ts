@@ -4,7 +4,7 @@ import { readingOf } from '../../../test/support/crowd.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { COUNTED } from '../../db/statement.ts'
+import { COUNTED } from '../../db/pages.ts'
 
 // Who has no project is looked for through all users; where they are many the page is met on a walk.
 

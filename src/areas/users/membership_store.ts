@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
-import { listed, paged, statements, type Listed, type Paged } from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 
 interface Membership {
   readonly source_id: number
@@ -16,7 +16,7 @@ interface Values {
   readonly limit: number
   readonly offset: number
 }
-const listStatement = statements<Shape, Values, Paged<Membership>>((p, { type }) => {
+const listStatement = pageStatements<Shape, Values, Membership>((p, { type }) => {
   const only = {
     any: sql``,
     Project: sql`and m.project_id is not null`,
@@ -34,5 +34,5 @@ const listStatement = statements<Shape, Values, Paged<Membership>>((p, { type })
   )
 })
 
-export const list = async (db: Db, shape: Shape, values: Values): Promise<Listed<Membership>> =>
-  listed(await db.rows(listStatement(shape), values))
+export const list = (db: Db, shape: Shape, values: Values): Promise<Listed<Membership>> =>
+  db.page(listStatement(shape), values)

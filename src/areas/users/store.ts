@@ -4,16 +4,8 @@ import type { Db } from '../../db/client.ts'
 import { foundFirst } from '../../db/found.ts'
 import type { User } from '../../db/schema.ts'
 import type { Profile } from '../../db/schema_people.ts'
-import {
-  known,
-  listed,
-  paged,
-  statement,
-  statements,
-  type Listed,
-  type Paged,
-  type Slots,
-} from '../../db/statement.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { known, statement, type Slots } from '../../db/statement.ts'
 import { meaning, meant } from '../../db/text.ts'
 import { personOf, type Person } from '../../records/person.ts'
 
@@ -95,7 +87,7 @@ const condition = (
   without_project_bots: sql`u.user_type <> 'project_bot'`,
 })
 
-const listStatement = statements<ListShape, Values, Paged<Person>>((p, shape) => {
+const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
   const conditions = condition(p, shape)
   const where = sql.join([sql`true`, ...shape.having.map((name) => conditions[name])], sql` and `)
   const direction = shape.desc ? sql`desc` : sql`asc`
@@ -144,7 +136,7 @@ export async function list(
   const by = search === '' ? null : address ? 'address' : whole ? 'whole' : ids === undefined ? 'name' : 'ids'
   const values = { ...texts, created_after, created_before, ids: ids ?? [], ...page }
   const reach = known(page.limit + page.offset)
-  return listed(await db.rows(listStatement({ ...shape, having, by, reach }), values))
+  return db.page(listStatement({ ...shape, having, by, reach }), values)
 }
 
 const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))
