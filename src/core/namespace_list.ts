@@ -29,7 +29,7 @@ interface Parts {
   readonly rows: Raw
   readonly order: Raw
   /** What is to be counted. */
-  readonly matches: Raw
+  readonly matches: (most: number) => Raw
 }
 
 /** A list of groups, or of namespaces, for whoever shows them. */
@@ -47,7 +47,7 @@ export function partsOf(p: P, shape: Shape): Parts {
       : undefined,
     rows: page(namespaces, sources(p, shape, cut), cut.order, p),
     order: cut.order,
-    matches: sql`select from (${union(counted(p, shape))}) m`,
+    matches: (most) => sql`select from (${union(counted(p, shape, most))}) m`,
   }
 }
 /** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */

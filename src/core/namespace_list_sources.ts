@@ -140,9 +140,9 @@ export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
 }
 const none = ({ columns }: Cut): Raw[] => [sql`select ${columns} from namespaces n where false`]
 
-/** The same namespaces uncut and in no order, to be counted. */
-export function counted(p: P, shape: Shape): Raw[] {
-  const cut = { columns: sql`n.id`, order: sql`n.id`, reach: 10_001 }
+/** The same namespaces in no order, and no fewer than `most` of each part, to be counted. */
+export function counted(p: P, shape: Shape, most: number): Raw[] {
+  const cut = { columns: sql`n.id`, order: sql`n.id`, reach: most }
   if (isSet(shape) || shape.small) return sources(p, shape, cut)
   const all = [
     ...(isFound(shape) ? [sql`select n.id from found n`] : []),
@@ -176,7 +176,7 @@ function countOwn(p: P, shape: Shape, cut: Cut): Raw[] {
     sql`select n.id from unnest(${p.areas}::text[]) a (full_path), lateral (
       select n.id from (select n.* from namespaces n
                          where n.kind = 'group' and ${isBelow('n', sql`a.full_path`)} and ${and(rows)} offset 0) n
-       where ${and(asked)} limit 10001) n`,
+       where ${and(asked)} limit ${sql.lit(cut.reach)}) n`,
     sql`select n.id from namespaces n where n.id = any(${p.besides}::bigint[])
       and not n.traversal_ids && ${p.roots}::bigint[] and ${and([...rows, ...asked])}`,
   ]

@@ -30,7 +30,7 @@ interface Parts {
   readonly rows: Raw
   readonly order: Raw
   /** What is to be counted. */
-  readonly matches: Raw
+  readonly matches: (most: number) => Raw
 }
 
 /** A list of projects, for whoever shows them. */
@@ -42,7 +42,8 @@ export function partsOf(p: P, shape: Shape): Parts {
     before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
     rows: page(projects, sources(p, shape, cut), order, p),
     order,
-    matches: sql`select from (${union(counted(p, shape).map((each) => sql`select m.id from (${each}) m`))}) m`,
+    matches: (most) =>
+      sql`select from (${union(counted(p, shape, most).map((each) => sql`select m.id from (${each}) m`))}) m`,
   }
 }
 

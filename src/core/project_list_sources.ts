@@ -141,14 +141,14 @@ export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
   return all.length === 0 ? [sql`select ${cut.columns} from projects p where false`] : all
 }
 
-/** The same projects uncut and in no order, to be counted. */
-export function counted(p: P, shape: Shape): Raw[] {
-  const cut = { columns: sql`p.id`, order: sql`p.id`, reach: 10_001 }
+/** The same projects in no order, and no fewer than `most` of each part, to be counted. */
+export function counted(p: P, shape: Shape, most: number): Raw[] {
+  const cut = { columns: sql`p.id`, order: sql`p.id`, reach: most }
   if (isSet(shape) || shape.small) return sources(p, shape, cut)
   const all = [
     ...(isFound(shape) ? [sql`select p.id from found p`] : []),
     ...(openOf(shape).length === 0 ? [] : [countOpen(p, shape)]),
-    ...(ownOf(shape).length === 0 ? [] : countOwn(p, shape)),
+    ...(ownOf(shape).length === 0 ? [] : countOwn(p, shape, most)),
     ...besides(p, shape, cut),
   ]
   return all.length === 0 ? [sql`select p.id from projects p where false`] : all
@@ -162,7 +162,7 @@ function countOpen(p: P, shape: Shape): Raw {
 }
 
 /** What the caller belongs to is a few ranges of addresses; each is fenced, or all that is called so would be fetched. */
-function countOwn(p: P, shape: Shape): Raw[] {
+function countOwn(p: P, shape: Shape, most: number): Raw[] {
   const asked = and([
     ...(isFound(shape) && shape.belongs === 'many' ? [frequent] : []),
     ...(shape.denies ? [holds(p, shape)] : []),
@@ -172,7 +172,7 @@ function countOwn(p: P, shape: Shape): Raw[] {
   return [
     sql`select p.id from unnest(${p.areas}::text[]) a (full_path), lateral (
       select p.id from (select p.* from projects p where ${isBelow('p', sql`a.full_path`)} and ${mine} offset 0) p
-       where ${asked} limit 10001) p`,
+       where ${asked} limit ${sql.lit(most)}) p`,
     sql`select p.id from projects p where p.id = any(${p.single}::bigint[]) and ${mine} and ${asked}`,
   ]
 }

@@ -4,12 +4,15 @@ import { statements, type Slots, type Statement } from './statement.ts'
 /** Totals stop here, as published: past it a list says neither how many records nor how many pages there are. */
 export const COUNTED = 10_000
 
+/** What is counted; of `most` rows, where several parts that give so many each make up a list. */
+export type Matches = RawBuilder<unknown> | ((most: number) => RawBuilder<unknown>)
+
 /** A list, as parts of the statements that page it. */
 export interface Paging<Row> {
   /** One page, ordered and cut by `limit` and `offset`. */
   readonly rows: RawBuilder<Row>
-  /** The same list uncut and unordered, which is counted no further than need be; none where nobody asks how many. */
-  readonly matches: RawBuilder<unknown> | undefined
+  /** The same list uncut and unordered, or no further than it is counted; none where nobody asks how many. */
+  readonly matches: Matches | undefined
   /** What both of them read. */
   readonly before: RawBuilder<unknown> | undefined
   /** The same list where it is known to be long, if there is a better way then. */
@@ -18,7 +21,7 @@ export interface Paging<Row> {
 
 export const paged = <Row>(
   rows: RawBuilder<Row>,
-  matches: RawBuilder<unknown> | undefined,
+  matches: Matches | undefined,
   before?: RawBuilder<unknown>,
 ): Paging<Row> => ({ rows, matches, before })
 
@@ -34,12 +37,17 @@ export type Paged<Row> = Row & { readonly total_count: number | null; readonly p
 /** The statements of one list, each of which answers a page and its total in one round trip. */
 export type PageStatement<Values extends object, Row> = (counting: Counting) => Statement<Values, Paged<Row>>
 
+function count(matches: Matches, most: number): RawBuilder<unknown> {
+  const rows = typeof matches === 'function' ? matches(most) : matches
+  return sql`select count(*)::int as total_count from (${rows} limit ${sql.lit(most)}) m`
+}
+
 function pageOf<Row>(list: Paging<Row>, counting: Counting): RawBuilder<Paged<Row>> {
   const { rows, matches, before } = counting === 'as published' ? list : (list.long ?? list)
   const total =
     counting === 'not' || matches === undefined
       ? sql`select null::int as total_count`
-      : sql`select count(*)::int as total_count from (${matches} limit ${sql.lit(LIMITS[counting])}) m`
+      : count(matches, LIMITS[counting])
   return sql`
     with ${before === undefined ? sql`` : sql`${before},`}
          page as materialized (select r.*, row_number() over () as position from (${rows}) r),

@@ -119,7 +119,7 @@ const listStatement = pageStatements<Shape, Values, Member>((p, shape) => {
   return paged(
     sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
     shape.all
-      ? ids(p, shape, sql`10001`)
+      ? (most) => ids(p, shape, sql.lit(most))
       : sql`select from members m where ${own(shape, p.source_id)} and ${asked(p, shape)}`,
     sql`chosen as materialized (
       ${ids(p, shape, sql.lit(shape.reach))} order by h.user_id limit ${p.limit} offset ${p.offset})`,
