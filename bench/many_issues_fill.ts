@@ -27,6 +27,8 @@ export const KNOW_LABELS = `
   update merge_requests m set labelled = true
    where id in (select id from fresh) and exists (select from label_links k where k.noteable_id = m.id)`
 
+const BORNE = 'array(select k.label_id from label_links k where k.noteable_id = f.id order by k.label_id)'
+
 /** What stands for one in ten, in a hundred, and for a handful, is in every project. */
 const records = (project: number, count: number, planner: number): string => `
   set session_replication_role = replica;
@@ -60,11 +62,11 @@ const records = (project: number, count: number, planner: number): string => `
     select l.id, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id, i.author_id
       from fresh f join issues i on i.id = f.id, labels l where l.title = 'of all' and f.n % 20 = 3;
   ${KNOW_LABELS};
-  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
-    select f.id, 1 + n % 97, i.project_id, i.created_at, i.state, i.confidential
+  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential, label_ids)
+    select f.id, 1 + n % 97, i.project_id, i.created_at, i.state, i.confidential, ${BORNE}
       from fresh f join issues i on i.id = f.id where n % 2 = 0;
-  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential)
-    select f.id, 99, i.project_id, i.created_at, i.state, i.confidential
+  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential, label_ids)
+    select f.id, 99, i.project_id, i.created_at, i.state, i.confidential, ${BORNE}
       from fresh f join issues i on i.id = f.id where n % (${count} / 20) = 0;
   insert into award_emoji (name, user_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential)
     select k.name, ${planner}, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential

@@ -7,7 +7,7 @@ type Sql = RawBuilder<unknown>
 export type Kind = 'issue' | 'merge_request'
 /**
  * How a list goes through the records `i`: in the order of time, with their links beside; by whatever leads to those that
- * match; in any order, with a look at each because many do; or along the links to a label, which stand for them.
+ * match; in any order, with a look at each because many do; or along the links to a label or to somebody, which stand for them.
  */
 export type Walk = 'in time' | 'led' | 'each' | 'linked'
 
@@ -33,7 +33,7 @@ export interface LabelValues {
 export type LabelSlots = { readonly [Name in keyof LabelValues]: RawBuilder<LabelValues[Name]> }
 
 /** Links to one label in one project, as what they know of their records. */
-const linksTo = (kind: Kind, label: Sql, project: Sql): Sql => sql`
+export const linksTo = (kind: Kind, label: Sql, project: Sql): Sql => sql`
   select k.noteable_id as id, k.noteable_created_at as created_at, k.noteable_state as state,
          k.noteable_confidential as confidential, k.noteable_milestone_id as milestone_id,
          k.noteable_author_id as author_id, k.label_ids
@@ -67,12 +67,17 @@ export function labelConditions(kind: Kind): Record<LabelCondition, (p: LabelSlo
   const titled = (titles: Sql): Sql => sql`from label_links k where k.noteable_id = i.id
      and k.label_id = any(array(select l.id from labels l where l.title = any(${titles}::text[])))`
   return {
-    label: (p, walk) => there(walk, linkTo(p.label, walk)),
+    label: (p, walk) =>
+      walk === 'linked'
+        ? all(sql`i.label_ids`, sql`i.id`, sql`array[${p.label}]`)
+        : there(walk, linkTo(p.label, walk)),
     several_labels: (p, walk) =>
-      there(
-        walk,
-        sql`${linkTo(p.label, walk)} and ${all(sql`k.label_ids`, sql`k.noteable_id`, p.more_labels)}`,
-      ),
+      walk === 'linked'
+        ? all(sql`i.label_ids`, sql`i.id`, sql`(${p.label}::bigint || ${p.more_labels}::bigint[])`)
+        : there(
+            walk,
+            sql`${linkTo(p.label, walk)} and ${all(sql`k.label_ids`, sql`k.noteable_id`, p.more_labels)}`,
+          ),
     titled: (p, walk) => there(walk, titled(sql`array[${p.titled}]`)),
     // Each title must be borne by a label on the record.
     labels: (p, walk) => {

@@ -5,6 +5,7 @@ import { inTurn, type TurnOrder } from './in_turn.ts'
 import {
   alongLabel,
   alongTitle,
+  linksTo,
   unwantedIn,
   type Kind,
   type LabelCondition,
@@ -37,6 +38,8 @@ export interface RecordList<Name extends string> {
   readonly labelLinked: readonly Name[]
   /** Conditions by whose own links a list in the order of time is walked in a project or below a group, and found in all. */
   readonly leads: Partial<Record<Name, (project?: Sql) => Sql>>
+  /** Those of them whose links know the labels too. */
+  readonly knowLabels: readonly Name[]
   /** Conditions by whose own links all is found, in no order. */
   readonly finds: Partial<Record<Name, (project?: Sql) => Sql>>
   /** Words lead to what has them, and reactions to what was reacted to; neither stands beside a walk in the order of time. */
@@ -104,18 +107,19 @@ function byLinks<Name extends string>(list: RecordList<Name>, cut: Sql, ordered:
     return ofPlaces(list, from, sql`, ${before}`)
   }
   const [lead, ...more] = by
-  if (lead === undefined || more.length > 0) return undefined
+  if (lead === undefined) return undefined
+  if (more.length > 0) return list.in === 'project' && !ordered ? byLinksOfTwo(list, by) : undefined
   if (list.in === 'project' && (lead === 'label' || lead === 'several_labels'))
     return sql`select i.* from (${alongLabel(kind, p, p.place)}) i
       where ${holds(rest, 'linked')} and ${sees(sql`0`)} ${cut}`
   const links = list.leads[lead as Name] ?? (ordered ? undefined : list.finds[lead as Name])
   if (links === undefined) return undefined
-  if (list.in === 'everywhere')
-    return ordered ? undefined : ofAll(list, sql`(${links()})`, holds(rest, 'each'))
+  const walk = list.knowLabels.some((name) => name === lead) ? 'linked' : 'each'
+  if (list.in === 'everywhere') return ordered ? undefined : ofAll(list, sql`(${links()})`, holds(rest, walk))
   return inEach(
     list,
     (place, role) => sql`
-      select i.* from (${links(place)}) i where ${holds(rest, 'each')} and ${sees(role)} ${cut}`,
+      select i.* from (${links(place)}) i where ${holds(rest, walk)} and ${sees(role)} ${cut}`,
   )
 }
 
@@ -133,6 +137,30 @@ const ofAll = <Name extends string>(
 ): Sql => sql`
   with ${mine(p)} select i.* from ${rows} i join projects p on p.id = i.project_id, ${homeOf} n
    where ${held} and ${projects.shown} and ${sees(projects.role)}`
+
+/** So many links to a label are followed one by one. */
+const FOLLOWED = 2_000
+
+/**
+ * What bears a label and is somebody's in one project: along the links to them, which know the labels; but where few bear the
+ * label, by those.
+ */
+function byLinksOfTwo<Name extends string>(list: RecordList<Name>, by: readonly string[]): Sql | undefined {
+  const { kind, p, conditions, linked, knowLabels, leads, holds, sees } = list
+  const lead = knowLabels.find((name) => by.includes(name))
+  const links = lead && leads[lead]
+  const known: readonly string[] = [...linked, ...KNOWN_LABELS, 'label', 'several_labels']
+  const rest = conditions.filter((name) => name !== lead)
+  if (links === undefined || !rest.every((name) => known.includes(name))) return undefined
+  const row = sql`select i.id, i.created_at, i.state`
+  return sql`
+    with rare as materialized (
+      select count(*) <= ${sql.lit(FOLLOWED)} as it
+        from (select from (${linksTo(kind, p.label, p.place)}) k limit ${sql.lit(FOLLOWED + 1)}) k)
+    ${row} from (${ofProject(list, sql``, 'in time')(p.place, sql`0`)}) i where (select it from rare)
+     union all
+    ${row} from (${links(p.place)}) i where ${holds(rest, 'linked')} and ${sees(sql`0`)} and not (select it from rare)`
+}
 
 /** Of the links to a label, as each is followed to its record. */
 const SAMPLE = 30

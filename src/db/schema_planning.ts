@@ -46,6 +46,7 @@ export interface IssueAssigneeTable {
   issue_created_at: Generated<Date | null>
   issue_state: Generated<string | null>
   issue_confidential: Generated<boolean | null>
+  label_ids: Generated<number[] | null>
 }
 
 export interface MergeRequestTable extends Times {

@@ -61,7 +61,7 @@ export async function makeCrowd(
 /** What is there is known to the planner, and to indexes alone. */
 export const settle = (world: World): Promise<unknown> =>
   world.opened.client.pool.query(
-    'vacuum (analyze) issues, merge_requests, label_links, award_emoji, notes, labels, milestones',
+    'vacuum (analyze) issues, merge_requests, label_links, issue_assignees, award_emoji, notes, labels, milestones',
   )
 
 /** What the database does for a page: how many blocks of 8 KiB it touches, and the rows of the step that yields most. */

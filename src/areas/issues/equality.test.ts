@@ -231,6 +231,18 @@ const inOrder = (): { query: string; issues: Plain[] }[] =>
     }),
   )
 
+test('who is assigned knows the labels of the issue', async () => {
+  const rows = await rowsOf(
+    world(),
+    `select i.id from issues i join issue_assignees a on a.issue_id = i.id
+      where array(select b.label_id from label_links b where b.noteable_id = i.id order by 1)
+            is distinct from array(select o from unnest(a.label_ids) o where o in (select l.id from labels l) order by o)
+        and (i.iid % 240 > 0 or a.label_ids is not null)`,
+  )
+  assert.deepEqual(rows, [])
+  assert.ok(all.some(({ labels, assignees }) => labels.length > 64 && assignees.length > 0))
+})
+
 test('what links know of an issue is what the issue says', async () => {
   const rows = await rowsOf(
     world(),
@@ -260,36 +272,72 @@ test('what reactions know of an issue is what the issue says', async () => {
   assert.deepEqual(rows, [])
 })
 
+const sees = (who: Someone, issue: Plain): boolean =>
+  !issue.confidential || who === planner || issue.author_id === who.id || issue.assignees.includes(who.id)
+type Place = readonly [path: string, holds: (issue: Plain) => boolean]
+const places = (): Place[] => [
+  [`/projects/${project.id}/issues?`, (issue) => issue.project_id === project.id],
+  [`/groups/${group.id}/issues?`, () => true],
+  ['/issues?scope=all&', () => true],
+]
+interface Asked {
+  readonly who: Someone
+  readonly place: Place
+  readonly chosen: readonly Filter[]
+  readonly order: ReturnType<typeof inOrder>[number]
+  readonly page: number
+}
+async function findsTheSame({ who, place: [path, isThere], chosen, order, page }: Asked): Promise<void> {
+  const query = `${path}${[...chosen.map(([text]) => text), `${order.query}&page=${page}&per_page=20`].join('&')}`
+  const expected = order.issues.filter(
+    (issue) => isThere(issue) && sees(who, issue) && chosen.every(([, holds]) => holds(issue)),
+  )
+  const answer = await world().get(query, who)
+  assert.equal(answer.status, 200, query)
+  const found = (answer.body as { id: number }[]).map(({ id }) => id)
+  const total = expected.length > 10_000 ? undefined : String(expected.length)
+  assert.equal(answer.headers['x-total'], total, query)
+  assert.deepEqual(
+    found,
+    expected.slice((page - 1) * 20, page * 20).map(({ id }) => id),
+    query,
+  )
+}
+
 test('any mixture of filters finds, in order and in number, what a look through all issues finds', async () => {
   const next = numbers(7)
-  const sees = (who: Someone, issue: Plain): boolean =>
-    !issue.confidential || who === planner || issue.author_id === who.id || issue.assignees.includes(who.id)
   const orders = inOrder()
-  const places: [path: string, holds: (issue: Plain) => boolean][] = [
-    [`/projects/${project.id}/issues?`, (issue) => issue.project_id === project.id],
-    [`/groups/${group.id}/issues?`, () => true],
-    ['/issues?scope=all&', () => true],
-  ]
   for (let round = 0; round < 160; round++) {
     const rare = [3, 30][next(2)] ?? 3
     const chosen = filters().flatMap((row) => (next(rare) === 0 ? [row[next(row.length)] as Filter] : []))
-    const who = [planner, guest, nobody][next(3)] as Someone
-    const order = orders[round % orders.length] as (typeof orders)[number]
-    const [path, isThere] = places[[0, 1, 0, 2][next(4)] ?? 0] as (typeof places)[number]
-    const page = [1, 3, 300, 430][next(4)] ?? 1
-    const query = `${path}${[...chosen.map(([text]) => text), `${order.query}&page=${page}&per_page=20`].join('&')}`
-    const expected = order.issues.filter(
-      (issue) => isThere(issue) && sees(who, issue) && chosen.every(([, holds]) => holds(issue)),
-    )
-    const answer = await world().get(query, who)
-    assert.equal(answer.status, 200, query)
-    const found = (answer.body as { id: number }[]).map(({ id }) => id)
-    const total = expected.length > 10_000 ? undefined : String(expected.length)
-    assert.equal(answer.headers['x-total'], total, query)
-    assert.deepEqual(
-      found,
-      expected.slice((page - 1) * 20, page * 20).map(({ id }) => id),
-      query,
-    )
+    await findsTheSame({
+      chosen,
+      who: [planner, guest, nobody][next(3)] as Someone,
+      order: orders[round % orders.length] as (typeof orders)[number],
+      place: places()[[0, 1, 0, 2][next(4)] ?? 0] as Place,
+      page: [1, 3, 300, 430][next(4)] ?? 1,
+    })
   }
+})
+
+test('so does a label together with somebody', async () => {
+  const orders = inOrder()
+  const [labelled = [], unwanted = [], assigned = []] = filters()
+  let round = 0
+  for (const label of labelled)
+    for (const who of [planner, guest, nobody])
+      for (const place of places().slice(0, 2)) {
+        const besides = round % 3 === 0 ? [unwanted[round % 2] as Filter] : []
+        const order = orders[round % orders.length] as (typeof orders)[number]
+        const chosen = [label, assigned[round % 2] as Filter, ...besides]
+        await findsTheSame({ chosen, who, place, order, page: 1 })
+        await findsTheSame({
+          chosen: [assigned[round % 2] as Filter, unwanted[round % 2] as Filter],
+          who,
+          place,
+          order,
+          page: 1,
+        })
+        round++
+      }
 })

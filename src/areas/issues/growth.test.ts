@@ -105,6 +105,23 @@ for (const [where, path] of cases.slice(0, 2))
       }
     })
 
+test("what bears a label and is somebody's is found along what is theirs, though many bear the label", async () => {
+  const { make } = world()
+  const busy = await make.user()
+  for (const { project } of [few, many])
+    await make.sql(`
+      insert into issue_assignees (issue_id, user_id)
+        select id, ${busy.id} from issues where project_id = ${project} and iid % 40 = 1`)
+  await settle(world())
+  for (const as of [planner, guest])
+    for (const labels of ['half', 'most,half', 'half&not[labels]=rare']) {
+      const page = `/projects/${many.project}/issues?labels=${labels}&assignee_id=${busy.id}`
+      const { rows } = await readingOf(world(), page, as)
+      // No further into the links to labels than tells that they are many: of two labels, which of them is the rarer.
+      assert.ok(rows <= 2 * 2_001, `${rows} rows`)
+    }
+})
+
 test('what somebody reacted to with any emoji is found from reactions, not by a look at every issue', async () => {
   const { make } = world()
   const rarely = await make.user()

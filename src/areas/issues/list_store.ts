@@ -28,9 +28,13 @@ type ListShape = Shape & Order
 const STEADY: readonly ConditionName[] = ['state', 'label', 'assignee', 'iids']
 const isSteady = ({ conditions, ...shape }: Shape): boolean =>
   shape.in === 'project' && conditions.every((name) => STEADY.includes(name))
+/** Many may bear the label, and much be somebody's, where little is both. */
+const isOfTwo = ({ conditions }: Shape): boolean =>
+  conditions.includes('label') && conditions.includes('assignee')
 /** One index finds them and has them in the order asked for. */
 const isWalked = (shape: ListShape): boolean =>
   isSteady(shape) &&
+  !isOfTwo(shape) &&
   (shape.order === 'created_at' ||
     (shape.order === 'updated_at' && shape.conditions.every((name) => name === 'state')))
 
@@ -44,7 +48,7 @@ const list = pageStatements<ListShape, Values, IssueShown>(
       order by ${order.by} limit ${p.limit} offset ${p.offset}`
     return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
   },
-  (shape) => !isWalked(shape),
+  (shape) => !isWalked(shape) && !(isSteady(shape) && isOfTwo(shape)),
 )
 
 const counts = statements<Shape, Values, Counts>(

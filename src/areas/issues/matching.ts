@@ -71,11 +71,12 @@ export function issuesOf(p: P, shape: Shape): RecordList<ConditionName> {
       // What somebody is to do.
       assignee: (project) => sql`
         select a.issue_id as id, a.issue_project_id as project_id, a.issue_created_at as created_at,
-               a.issue_state as state, a.issue_confidential as confidential
+               a.issue_state as state, a.issue_confidential as confidential, a.label_ids
           from issue_assignees a
          where a.user_id = ${p.assignee} and ${project ? sql`a.issue_project_id = ${project}` : sql`true`}`,
       emoji: reactionsOf('issue', p.viewer, p.emoji),
     },
+    knowLabels: ['assignee'],
     finds: { any_emoji: anyReactionOf('issue', p.viewer) },
     scattered: has(shape, SEARCHES) ? 'by words' : has(shape, REACTIONS) ? 'by reactions' : undefined,
   }

@@ -79,6 +79,7 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
     leads: {
       reaction: reactionsOf('merge_request', p.user_id, p.reaction),
     },
+    knowLabels: [],
     finds: { reaction_any: anyReactionOf('merge_request', p.user_id) },
     scattered: shape.filters.some((name) => SEARCHES.includes(name)) ? 'by words' : undefined,
   }
