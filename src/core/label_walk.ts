@@ -48,16 +48,22 @@ const all = (known: Sql, record: Sql, wanted: Sql): Sql => sql`
 const any = (known: Sql, record: Sql, wanted: Sql): Sql => sql`
   coalesce(${known} && ${wanted}::bigint[],
            exists (select from label_links b where b.noteable_id = ${record} and b.label_id = any(${wanted}::bigint[])))`
+/** Whether a link `k` leads to a record that bears all of the labels. */
+const bearsAll = (wanted: Sql): Sql => all(sql`k.label_ids`, sql`k.noteable_id`, wanted)
 /** Links to the label that leads, in one project, of records that bear the others too. */
 export const alongLabel = (kind: Kind, p: LabelSlots, project: Sql): Sql => sql`
   ${linksTo(kind, p.label, project)}
-  and (${p.more_labels}::bigint[] = '{}' or ${all(sql`k.label_ids`, sql`k.noteable_id`, p.more_labels)})`
+  and (${p.more_labels}::bigint[] = '{}' or ${bearsAll(p.more_labels)})`
 /** The labels that records of the project must not bear, where `line` are the groups above it. */
 export const unwantedIn = (p: LabelSlots, project: Sql, line: Sql): Sql => sql`array(
   select l.id from labels l
    where l.title = any(${p.not_labels}::text[]) and (l.project_id = ${project} or l.group_id = any(${line})))`
 /** Whether a link `k` leads to a record that bears any of the labels. */
 export const bearsAny = (wanted: Sql): Sql => any(sql`k.label_ids`, sql`k.noteable_id`, wanted)
+
+/** Whether the record of a link `i` bears all of them, or any. */
+const linkBears = (wanted: Sql): Sql => all(sql`i.label_ids`, sql`i.id`, wanted)
+const linkBearsAny = (wanted: Sql): Sql => any(sql`i.label_ids`, sql`i.id`, wanted)
 
 /** The conditions on labels of records `i` of a kind. */
 export function labelConditions(kind: Kind): Record<LabelCondition, (p: LabelSlots, walk: Walk) => Sql> {
@@ -68,12 +74,10 @@ export function labelConditions(kind: Kind): Record<LabelCondition, (p: LabelSlo
      and k.label_id = any(array(select l.id from labels l where l.title = any(${titles}::text[])))`
   return {
     label: (p, walk) =>
-      walk === 'linked'
-        ? all(sql`i.label_ids`, sql`i.id`, sql`array[${p.label}]`)
-        : there(walk, linkTo(p.label, walk)),
+      walk === 'linked' ? linkBears(sql`array[${p.label}]`) : there(walk, linkTo(p.label, walk)),
     several_labels: (p, walk) =>
       walk === 'linked'
-        ? all(sql`i.label_ids`, sql`i.id`, sql`(${p.label}::bigint || ${p.more_labels}::bigint[])`)
+        ? linkBears(sql`(${p.label}::bigint || ${p.more_labels}::bigint[])`)
         : there(
             walk,
             sql`${linkTo(p.label, walk)} and ${all(sql`k.label_ids`, sql`k.noteable_id`, p.more_labels)}`,
@@ -93,18 +97,18 @@ export function labelConditions(kind: Kind): Record<LabelCondition, (p: LabelSlo
       sql`not (${walk === 'linked' ? sql`true` : sql`i.labelled`} and ${looked(titled(p.not_labels))})`,
     unwanted_titles: (_, walk) =>
       walk === 'linked'
-        ? sql`not ${any(sql`i.label_ids`, sql`i.id`, sql`v.unwanted`)}`
+        ? sql`not ${linkBearsAny(sql`v.unwanted`)}`
         : sql`not ${there(walk, linkTo(sql`v.unwanted[1]`, walk === 'led' ? 'in time' : walk))}
               and (cardinality(v.unwanted) < 2 or not ${looked(
                 sql`from label_links k where k.noteable_id = i.id and k.label_id = any(v.unwanted[2:])`,
               )})`,
     unwanted_label: (p, walk) =>
       walk === 'linked'
-        ? sql`not ${any(sql`i.label_ids`, sql`i.id`, sql`array[${p.unwanted_label}]`)}`
+        ? sql`not ${linkBearsAny(sql`array[${p.unwanted_label}]`)}`
         : sql`not ${there(walk, linkTo(p.unwanted_label, walk))}`,
     unwanted_labels: (p, walk) =>
       walk === 'linked'
-        ? sql`not ${any(sql`i.label_ids`, sql`i.id`, p.unwanted_labels)}`
+        ? sql`not ${linkBearsAny(p.unwanted_labels)}`
         : sql`not ${there(
             walk,
             sql`from label_links k where k.noteable_id = i.id and k.label_id = any(${p.unwanted_labels}::bigint[])
@@ -158,6 +162,6 @@ export function alongTitle(kind: Kind, p: LabelSlots, cut: Sql): Part {
          where w.titles = cardinality(${p.labels}::text[]))`,
     from: sql`borne v, lateral (
       select i.* from (${linksTo(kind, sql`v.label_id`, sql`v.id`)}) i
-       where (v.earlier = '{}' or not ${any(sql`i.label_ids`, sql`i.id`, sql`v.earlier`)}) and ${cut}) i`,
+       where (v.earlier = '{}' or not ${linkBearsAny(sql`v.earlier`)}) and ${cut}) i`,
   }
 }
