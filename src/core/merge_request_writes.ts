@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { MergeRequest } from '../db/schema_planning.ts'
 import { q, statement, statements, type Slots } from '../db/statement.ts'
+import type { Instance } from '../instance.ts'
+import { repositoryPath } from './projects.ts'
 import { ROLES, heldBy, roleInProject } from './roles.ts'
 
 // The rows of a merge request, as its changes read and write them.
@@ -83,6 +85,18 @@ const twin = statement(
 /** The open one with these branches. */
 export const findTwin = async (db: Db, branches: Branches): Promise<number | undefined> =>
   (await db.one(twin, branches))?.iid
+
+const HEADS = 'refs/heads/'
+/** Why a merge request cannot go into a branch: it would go into itself, or there is none of that name. */
+export async function whyNotInto(
+  git: Instance['git'],
+  { project_id, source_project_id, source_branch }: MergeRequest,
+  branch: string,
+): Promise<'same' | 'missing' | undefined> {
+  if (project_id === source_project_id && branch === source_branch) return 'same'
+  const tip = await git.repository(repositoryPath(project_id)).ref(HEADS + branch)
+  return tip === undefined ? 'missing' : undefined
+}
 
 export type Part = 'merge_request_assignees' | 'merge_request_reviewers'
 export interface Given {

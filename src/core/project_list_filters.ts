@@ -105,6 +105,13 @@ export const bounds = (p: P, shape: Shape): Raw[] => [
   ...(shape.starred
     ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
     : []),
+  ...(shape.imported
+    ? [
+        sql`p.id = any(array(
+          select o.id from projects o join project_imports i on i.project_id = o.id
+           where o.creator_id = ${p.user_id} and i.kind = 'url'))`,
+      ]
+    : []),
   ...rangesBy(p, shape, (column) => column === shape.order),
 ]
 

@@ -28,6 +28,8 @@ export interface ProjectListShape {
   readonly search: Meant
   readonly topic: boolean
   readonly starred: boolean
+  /** The viewer filled them from elsewhere. */
+  readonly imported: boolean
   /** The viewer must hold a level, however visible the project is. */
   readonly role: boolean
   readonly ids: boolean
@@ -76,6 +78,7 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
   search: null,
   topic: false,
   starred: false,
+  imported: false,
   role: false,
   ids: false,
   uses: [],

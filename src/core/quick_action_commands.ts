@@ -1,20 +1,29 @@
-import { parseDuration, showDuration } from './durations.ts'
 import { emojiName } from './emoji.ts'
 import { isLonger } from './lengths.ts'
+import { duplicate, removeEpic, setEpic } from './quick_action_issues.ts'
+import { approveIt, draft, ready, retarget, unapproveIt } from './quick_action_merging.ts'
+import { assign, reassign, unassign } from './quick_action_people.ts'
 import {
-  assign,
   label,
-  reassign,
   relabel,
   removeIteration,
   removeMilestone,
   setIteration,
   setMilestone,
-  unassign,
   unlabel,
 } from './quick_action_planning.ts'
 import { findAward, setSubscribed } from './quick_action_rows.ts'
-import { inProject, ofIssues, planned, type Act, type Run, type Told } from './quick_action_run.ts'
+import {
+  inProject,
+  made,
+  ofIssues,
+  ofMergeRequests,
+  planned,
+  type Act,
+  type Run,
+  type Told,
+} from './quick_action_run.ts'
+import { estimate, forgetTime, removeEstimate, spend } from './quick_action_times.ts'
 import { dayIn, showDay } from './quick_action_text.ts'
 import { react, unreact } from './reactions.ts'
 import { addTodos, dismissTodos } from './todos.ts'
@@ -44,44 +53,6 @@ function removeDue(run: Run): Told {
   run.change.due_date = null
   run.changes['due_date'] = null
   return 'Removed the due date.'
-}
-
-function estimate(run: Run, argument: string): Told {
-  const seconds = parseDuration(argument)
-  if (seconds === undefined || seconds <= 0) return undefined
-  run.times.estimate = seconds
-  run.changes['time_estimate'] = seconds
-  return `Set time estimate to ${showDuration(seconds)}.`
-}
-function removeEstimate(run: Run): Told {
-  if (run.times.estimate === 0) return undefined
-  run.times.estimate = 0
-  run.changes['time_estimate'] = 0
-  return 'Removed time estimate.'
-}
-const MOST_TIME = 2 ** 31 - 1
-/** Time is taken on a day that there is, and that has begun. */
-const hasBegun = (day: string, now: Date): boolean =>
-  dayIn(day, now) !== undefined && day <= now.toISOString().slice(0, 10)
-function spend(run: Run, argument: string): Told {
-  const [, day] = /\s(\d{4}-\d\d-\d\d)$/.exec(argument.slice(-11)) ?? []
-  if (day !== undefined && !hasBegun(day, run.now)) return undefined
-  const seconds = parseDuration(day === undefined ? argument : argument.slice(0, -11).trimEnd())
-  const total = run.times.spent + (seconds ?? 0)
-  if (seconds === undefined || seconds === 0 || total < 0 || total > MOST_TIME) return undefined
-  run.times.spent = total
-  run.changes['spend_time'] = {
-    duration: seconds,
-    user_id: run.actor.id,
-    ...(day !== undefined && { spent_at: day }),
-  }
-  return `${seconds > 0 ? 'Added' : 'Subtracted'} ${showDuration(Math.abs(seconds))} spent time.`
-}
-function forgetTime(run: Run): Told {
-  if (run.times.spent === 0) return undefined
-  run.times.spent = 0
-  run.changes['spend_time'] = { duration: 'reset', user_id: run.actor.id }
-  return 'Removed spent time.'
 }
 
 function hide(run: Run): Told {
@@ -167,12 +138,22 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['relabel', planned(relabel)],
   ['milestone', planned(inProject(setMilestone))],
   ['remove_milestone', planned(inProject(removeMilestone))],
-  ['iteration', planned(ofIssues(inProject(setIteration)))],
-  ['remove_iteration', planned(ofIssues(inProject(removeIteration)))],
-  ['assign', planned(inProject(assign))],
-  ['unassign', planned(inProject(unassign))],
-  ['remove_assignee', planned(inProject(unassign))],
-  ['reassign', planned(inProject(reassign))],
+  ['iteration', planned(ofIssues(setIteration))],
+  ['remove_iteration', planned(ofIssues(removeIteration))],
+  ['assign', planned(inProject(assign('assignee')))],
+  ['unassign', planned(inProject(unassign('assignee')))],
+  ['remove_assignee', planned(inProject(unassign('assignee')))],
+  ['reassign', planned(inProject(reassign('assignee')))],
+  ['assign_reviewer', planned(ofMergeRequests(assign('reviewer')))],
+  ['reviewer', planned(ofMergeRequests(assign('reviewer')))],
+  ['unassign_reviewer', planned(ofMergeRequests(unassign('reviewer')))],
+  ['remove_reviewer', planned(ofMergeRequests(unassign('reviewer')))],
+  ['reassign_reviewer', planned(ofMergeRequests(reassign('reviewer')))],
+  ['draft', ofMergeRequests(draft)],
+  ['ready', ofMergeRequests(ready)],
+  ['approve', made(planned(ofMergeRequests(approveIt)))],
+  ['unapprove', made(planned(ofMergeRequests(unapproveIt)))],
+  ['target_branch', ofMergeRequests(retarget)],
   ['due', planned(ofIssues(due))],
   ['due_date', planned(ofIssues(due))],
   ['remove_due_date', planned(ofIssues(removeDue))],
@@ -191,6 +172,9 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['unlock', planned(inProject((run) => lock(run, false)))],
   ['weight', planned(ofIssues(weigh))],
   ['clear_weight', planned(ofIssues(clearWeight))],
+  ['epic', planned(ofIssues(setEpic))],
+  ['remove_epic', planned(ofIssues(removeEpic))],
+  ['duplicate', made(ofIssues(duplicate))],
   ['subscribe', (run) => subscribe(run, true)],
   ['unsubscribe', (run) => subscribe(run, false)],
   ['todo', remember],

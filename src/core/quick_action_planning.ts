@@ -1,20 +1,13 @@
 import { milestoneTitle } from './milestones.ts'
 import { findLabels } from './labelling.ts'
-import {
-  assigneesNow,
-  findCadences,
-  findIterationNamed,
-  findMilestoneNamed,
-  findUsers,
-} from './quick_action_rows.ts'
+import { findCadences, findIterationNamed, findMilestoneNamed } from './quick_action_rows.ts'
 import type { ProjectRun, Run, Told } from './quick_action_run.ts'
-import { namesIn, titlesIn } from './quick_action_text.ts'
+import { plural, titlesIn } from './quick_action_text.ts'
 
-// Commands that say what a record is part of and whose it is.
+// Commands that say what a record is part of.
 
 const marked = (titles: readonly string[]): string =>
   titles.map((title) => (/^[\w-]+$/.test(title) ? `~${title}` : `~"${title}"`)).join(' ')
-const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`)
 
 /** The labels there are among those named. */
 async function known(run: Run, argument: string): Promise<Map<string, number>> {
@@ -118,52 +111,4 @@ export function removeIteration(run: ProjectRun): Told {
   run.change.iteration_id = null
   run.changes['iteration_id'] = null
   return `Removed *iteration:${now} iteration.`
-}
-
-const people = (found: readonly { readonly username: string }[]): string =>
-  found.map(({ username }) => `@${username}`).join(' ')
-
-const usersIn = (run: Run, argument: string): ReturnType<typeof findUsers> =>
-  findUsers(
-    run.db,
-    namesIn(argument).map((name) => (name === 'me' ? run.actor.username.toLowerCase() : name)),
-  )
-
-async function giveTo(run: Run, ids: readonly number[]): Promise<void> {
-  run.change.assignee_ids = ids
-  run.changes['assignee_ids'] = ids
-}
-const takers = async (run: ProjectRun): Promise<readonly number[]> =>
-  run.change.assignee_ids ?? (await assigneesNow(run.db, run.about.kind, run.about.id)).map(({ id }) => id)
-
-export async function assign(run: ProjectRun, argument: string): Promise<Told> {
-  const found = await usersIn(run, argument)
-  if (found.length === 0) return undefined
-  await giveTo(run, [...new Set([...(await takers(run)), ...found.map(({ id }) => id)])])
-  return `Assigned ${people(found)}.`
-}
-export async function unassign(run: ProjectRun, argument: string): Promise<Told> {
-  const now = await takers(run)
-  if (now.length === 0) return undefined
-  if (argument === '') {
-    const gone = await assigneesNow(run.db, run.about.kind, run.about.id)
-    await giveTo(run, [])
-    return `Removed ${plural(gone.length, 'assignee')} ${people(gone)}.`
-  }
-  const found = (await usersIn(run, argument)).filter(({ id }) => now.includes(id))
-  if (found.length === 0) return undefined
-  await giveTo(
-    run,
-    now.filter((id) => !found.some((one) => one.id === id)),
-  )
-  return `Removed ${plural(found.length, 'assignee')} ${people(found)}.`
-}
-export async function reassign(run: ProjectRun, argument: string): Promise<Told> {
-  const found = await usersIn(run, argument)
-  if (found.length === 0) return undefined
-  await giveTo(
-    run,
-    found.map(({ id }) => id),
-  )
-  return `Changed ${plural(found.length, 'assignee')} to ${people(found)}.`
 }

@@ -9,10 +9,8 @@ export type Commanded = 'issue' | 'merge_request' | 'epic'
 /** Those that people are given, and that take time. */
 export type Assigned = Exclude<Commanded, 'epic'>
 const TABLES = { issue: 'issues', merge_request: 'merge_requests', epic: 'epics' } as const
-const ASSIGNEES = {
-  issue: ['issue_assignees', 'issue_id'],
-  merge_request: ['merge_request_assignees', 'merge_request_id'],
-} as const
+/** Whose it is, and who is to look at it. */
+export type Part = 'assignee' | 'reviewer'
 
 const byName = statement(
   (p: Slots<{ names: readonly string[] }>) => sql<{ id: number; username: string }>`
@@ -75,18 +73,29 @@ export const findCadences = (
   { id = null, title = null }: { readonly id?: number | null; readonly title?: string | null },
 ): Promise<CadenceNow[]> => db.rows(cadences, { id, title, line })
 
-const assignees = statements<{ kind: Assigned }, { id: number }, { id: number; username: string }>(
-  (p, { kind }) => {
-    const [table, column] = ASSIGNEES[kind]
-    return sql`select u.id, u.username from ${sql.table(table)} a join users u on u.id = a.user_id
-                where a.${sql.ref(column)} = ${p.id} order by u.id`
-  },
+const holders = statements<{ kind: Assigned; part: Part }, { id: number }, { id: number; username: string }>(
+  (p, { kind, part }) => sql`
+    select u.id, u.username from ${sql.table(`${kind}_${part}s`)} a join users u on u.id = a.user_id
+     where a.${sql.ref(`${kind}_id`)} = ${p.id} order by u.id`,
 )
-export const assigneesNow = (
+/** Who has the part now; issues have assignees alone. */
+export const holdersNow = (
   db: Db,
-  kind: Assigned,
-  id: number,
-): Promise<{ id: number; username: string }[]> => db.rows(assignees({ kind }), { id })
+  { kind, id }: { readonly kind: Assigned; readonly id: number },
+  part: Part,
+): Promise<{ id: number; username: string }[]> => db.rows(holders({ kind, part }), { id })
+
+const epicThere = statement(
+  (p: Slots<{ path: string; iid: number; line: readonly number[] }>) => sql<{ id: number }>`
+    select e.id from namespaces n join epics e on e.group_id = n.id and e.iid = ${p.iid}
+     where n.id = any(${p.line}::bigint[]) and lower(n.full_path) = lower(${p.path})`,
+)
+/** The id of an epic of a group above, whether it is seen or not. */
+export const findEpicAt = async (
+  db: Db,
+  line: readonly number[],
+  { path, iid }: { readonly path: string; readonly iid: number },
+): Promise<number | undefined> => (await db.one(epicThere, { path, iid, line }))?.id
 
 export type CommandedRow = Issue | MergeRequest | Epic
 const row = statements<{ kind: Commanded }, { id: number }, CommandedRow>(

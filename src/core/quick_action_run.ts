@@ -1,8 +1,12 @@
 import type { Db } from '../db/client.ts'
+import type { Issue, MergeRequest } from '../db/schema_planning.ts'
+import type { Instance } from '../instance.ts'
 import type { Noteable } from './conversation.ts'
 import type { IssueChange } from './issue_changes.ts'
+import type { MergeRequestChange } from './merge_request_changes.ts'
 import type { Project } from './projects.ts'
 import type { Assigned, Commanded, CommandedRow } from './quick_action_rows.ts'
+import type { Viewer } from './roles.ts'
 
 /** Where the record is: its project, which an epic has not, and the groups around it, from the root down. */
 export interface Place {
@@ -12,10 +16,14 @@ export interface Place {
   readonly role: number
 }
 
+type Change = IssueChange & MergeRequestChange
+type Changing = { -readonly [Name in keyof Change]: Change[Name] }
+
 /** One text's commands on their way. */
 export interface Run {
   readonly db: Db
-  readonly actor: { readonly id: number; readonly username: string; readonly admin: boolean }
+  readonly git: Instance['git']
+  readonly actor: Viewer & { readonly username: string }
   readonly place: Place
   readonly now: Date
   readonly about: Noteable & { readonly kind: Commanded }
@@ -26,7 +34,7 @@ export interface Run {
   /** Whether the caller may change its words and its state, and whether they say what it is part of. */
   readonly may: { readonly change: boolean; readonly plan: boolean }
   /** What it is to become. */
-  readonly change: { -readonly [K in keyof IssueChange]: IssueChange[K] }
+  readonly change: Changing
   /** The time it should take and took. */
   readonly times: { estimate: number; spent: number }
   /** As the wire tells of it. */
@@ -43,11 +51,6 @@ export const planned =
   (act: Act): Act =>
   (run, argument) =>
     run.may.plan ? act(run, argument) : undefined
-export const ofIssues =
-  (act: Act): Act =>
-  (run, argument) =>
-    run.about.kind === 'issue' ? act(run, argument) : undefined
-
 /** A run about something in a project. */
 export type ProjectRun = Run & {
   readonly about: { readonly kind: Assigned }
@@ -59,3 +62,29 @@ export const inProject =
   (act: (run: ProjectRun, argument: string) => Told | Promise<Told>): Act =>
   (run, argument) =>
     isInProject(run) ? act(run, argument) : undefined
+
+/** A run about an issue. */
+export type IssueRun = ProjectRun & { readonly about: { readonly kind: 'issue' }; readonly row: Issue }
+const isOfIssue = (run: Run): run is IssueRun => run.about.kind === 'issue' && isInProject(run)
+export const ofIssues =
+  (act: (run: IssueRun, argument: string) => Told | Promise<Told>): Act =>
+  (run, argument) =>
+    isOfIssue(run) ? act(run, argument) : undefined
+
+/** A run about a merge request. */
+export type MergeRequestRun = ProjectRun & {
+  readonly about: { readonly kind: 'merge_request' }
+  readonly row: MergeRequest
+}
+const isOfMergeRequest = (run: Run): run is MergeRequestRun =>
+  run.about.kind === 'merge_request' && isInProject(run)
+export const ofMergeRequests =
+  (act: (run: MergeRequestRun, argument: string) => Told | Promise<Told>): Act =>
+  (run, argument) =>
+    isOfMergeRequest(run) ? act(run, argument) : undefined
+
+/** For what is there already: nothing is said of what is only being made. */
+export const made =
+  (act: Act): Act =>
+  (run, argument) =>
+    run.fresh ? undefined : act(run, argument)

@@ -88,3 +88,5 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `Dec 31, 2026`. */
 export const showDay = (day: string): string =>
   `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}, ${day.slice(0, 4)}`
+
+export const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`)

@@ -6,7 +6,7 @@ import { changeMergeRequest } from './merge_request_changes.ts'
 import type { Project } from './projects.ts'
 import { COMMANDS } from './quick_action_commands.ts'
 import type { Place, Run } from './quick_action_run.ts'
-import { assigneesNow, holdRecord, setTimes, type CommandedRow } from './quick_action_rows.ts'
+import { holdersNow, holdRecord, setTimes, type CommandedRow } from './quick_action_rows.ts'
 import { parseCommands, type Command } from './quick_action_text.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
@@ -98,7 +98,9 @@ async function rights(
   const involved = async (): Promise<boolean> =>
     (about.kind !== 'epic' && about.author_id === actor.id) ||
     (about.kind === 'issue' &&
-      (await assigneesNow(db, about.kind, about.id)).some(({ id }) => id === actor.id))
+      (await holdersNow(db, { kind: about.kind, id: about.id }, 'assignee')).some(
+        ({ id }) => id === actor.id,
+      ))
   return { plan, change: plan || (await involved()) }
 }
 

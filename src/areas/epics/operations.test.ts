@@ -193,6 +193,12 @@ test('lists are narrowed and ordered by every filter', async () => {
     `update epics set created_at = '2021-01-01', updated_at = '2021-01-01' where id = $1`,
     [one.id],
   )
+  await rowsOf(
+    world(),
+    `insert into award_emoji (name, user_id, noteable_id) values ('tada', $1, $3), ('tada', $2, $4)`,
+    [here.guest.id, admin.id, one.id, two.id],
+  )
+  const planner = here.planner.username
   const cases: [string, string[]][] = [
     ['', ['a two', 'b one']],
     ['sort=asc', ['b one', 'a two']],
@@ -204,6 +210,24 @@ test('lists are narrowed and ordered by every filter', async () => {
     [`author_id=${admin.id}`, ['a two']],
     ['labels=x,y', ['b one']],
     ['labels=x', ['a two', 'b one']],
+    ['labels=Any', ['a two', 'b one']],
+    ['labels=none', []],
+    ['labels=x&not[labels]=y', ['a two']],
+    ['not[labels]=y,unheard', ['a two']],
+    ['not[labels]=unheard', ['a two', 'b one']],
+    [`author_username=${planner.toUpperCase()}`, ['b one']],
+    ['author_username=nobody', []],
+    [`not[author_id]=${admin.id}`, ['b one']],
+    [`not[author_username]=${planner}`, ['a two']],
+    ['not[author_username]=nobody', ['a two', 'b one']],
+    ['my_reaction_emoji=tada', ['b one']],
+    ['my_reaction_emoji=rocket', []],
+    ['my_reaction_emoji=Any', ['b one']],
+    ['my_reaction_emoji=None', ['a two']],
+    ['not[my_reaction_emoji]=tada', ['a two']],
+    ['not[my_reaction_emoji]=None', ['b one']],
+    ['not[labels]=None', ['a two', 'b one']],
+    ['not[labels]=Any', []],
     ['search=one', ['a two', 'b one']],
     ['search=two', ['a two']],
     ['iids[]=1', ['b one']],
@@ -215,6 +239,17 @@ test('lists are narrowed and ordered by every filter', async () => {
   ]
   for (const [query, expected] of cases)
     assert.deepEqual(titles(await world().get(`${here.path}?${query}`, here.guest)), expected, query)
+  for (const [query, error] of [
+    ['author_id=1&author_username=a', 'author_id, author_username are mutually exclusive'],
+    [
+      'not[author_id]=1&not[author_username]=a',
+      'not[author_id], not[author_username] are mutually exclusive',
+    ],
+    ['not[author_id]=me', 'not[author_id] is invalid'],
+  ]) {
+    const answer = await world().get(`${here.path}?${query}`, here.guest)
+    assert.deepEqual([answer.status, answer.body], [400, { error }])
+  }
   const detailed = await world().get(`${here.path}?with_labels_details=true&state=opened`, here.guest)
   assert.equal((detailed.body as { labels: { name: string }[] }[])[0]?.labels[0]?.name, 'x')
 })

@@ -5,25 +5,12 @@ import { mine, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { containing } from '../../db/text.ts'
 import { keysOf } from '../../http/schema.ts'
 import { shownEpics, type EpicShown } from './entity.ts'
+import { CONDITIONS, type FilterName, type Filters } from './filters.ts'
 
 export const ORDERS = ['created_at', 'updated_at', 'title'] as const
 
-interface Filters {
-  readonly state: 'opened' | 'closed' | undefined
-  readonly author: number | undefined
-  readonly labels: readonly string[] | undefined
-  readonly search: string | undefined
-  readonly iids: readonly number[] | undefined
-  readonly confidential: boolean | undefined
-  readonly created_after: string | undefined
-  readonly created_before: string | undefined
-  readonly updated_after: string | undefined
-  readonly updated_before: string | undefined
-}
-type FilterName = keyof Filters
 interface Shape {
   readonly ancestors: boolean
   readonly descendants: boolean
@@ -36,26 +23,9 @@ type Values = Caller &
   Filters & {
     readonly line: readonly number[]
     readonly group_id: number
-    readonly pattern: string
     readonly limit: number
     readonly offset: number
   }
-
-const CONDITIONS: Readonly<Record<FilterName, (p: Slots<Values>) => RawBuilder<unknown>>> = {
-  state: (p) => sql`e.state = ${p.state}`,
-  author: (p) => sql`e.author_id = ${p.author}`,
-  labels: (p) => sql`not exists (
-    select from unnest(${p.labels}::text[]) wanted (title)
-     where not exists (select from label_links k join labels l on l.id = k.label_id
-                        where k.noteable_id = e.id and l.title = wanted.title))`,
-  search: (p) => sql`(e.title ilike ${p.pattern} or e.description ilike ${p.pattern})`,
-  iids: (p) => sql`e.iid = any(${p.iids}::bigint[])`,
-  confidential: (p) => sql`e.confidential = ${p.confidential}`,
-  created_after: (p) => sql`e.created_at >= ${p.created_after}::timestamptz`,
-  created_before: (p) => sql`e.created_at <= ${p.created_before}::timestamptz`,
-  updated_after: (p) => sql`e.updated_at >= ${p.updated_after}::timestamptz`,
-  updated_before: (p) => sql`e.updated_at <= ${p.updated_before}::timestamptz`,
-}
 
 /** The groups whose epics count, with the viewer's role on each: minimal access shows a group and nothing in it. */
 function homes(p: Slots<Values>, { ancestors, descendants, everything }: Shape): RawBuilder<unknown> {
@@ -127,7 +97,6 @@ export async function listEpics(
     open_to: openTo(viewer),
     line: group.traversal_ids,
     group_id: group.id,
-    pattern: containing(filters.search ?? ''),
     limit: page.size,
     offset: page.offset,
   })

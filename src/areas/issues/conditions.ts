@@ -30,6 +30,7 @@ export interface FilterValues extends LabelValues {
   readonly not_weight: number
   readonly not_epic: number
   readonly not_iteration: number
+  readonly not_iterations: readonly number[]
   readonly not_emoji: string
 }
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
@@ -133,6 +134,8 @@ export const CONDITIONS = {
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
   not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
+  not_iterations: (p) =>
+    sql`(i.iteration_id is null or i.iteration_id <> all(${p.not_iterations}::bigint[]))`,
   not_emoji: (p, walk) => sql`not ${reacted('issue', p.viewer, walk, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>
 export type ConditionName = keyof typeof CONDITIONS

@@ -17,6 +17,7 @@ const titles = listOf(t.String({ maxLength: 255 }))
 const iids = listOf(t.Integer())
 const usernames = listOf(t.String({ maxLength: 255 }))
 const timebox = oneOf(['None', 'Any', 'Upcoming', 'Started', 'none', 'any', 'upcoming', 'started'])
+const HEALTHS = ['on_track', 'needs_attention', 'at_risk'] as const
 const moment = t.Optional(t.Unsafe<string>({ type: 'string', format: 'date-time' }))
 
 const notParams = t.Object({
@@ -31,6 +32,8 @@ const notParams = t.Object({
   weight: t.Optional(t.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   epic_id: t.Optional(t.Integer()),
   iteration_id: t.Optional(t.Integer()),
+  iteration_title: t.Optional(title),
+  health_status: t.Optional(oneOf(HEALTHS, { description: 'Changes nothing: no issue has one' })),
   my_reaction_emoji: t.Optional(emoji),
 })
 
@@ -55,6 +58,9 @@ const conditionParams = {
   epic_id: t.Optional(idOrWord),
   iteration_id: t.Optional(idOrWord),
   iteration_title: t.Optional(title),
+  health_status: t.Optional(
+    oneOf([...HEALTHS, 'None', 'Any', 'none', 'any'], { description: 'No issue has one' }),
+  ),
   issue_type: t.Optional(oneOf(['issue', 'incident', 'test_case', 'task'])),
   not: t.Optional(notParams),
 }

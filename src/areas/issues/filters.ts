@@ -8,7 +8,7 @@ import type { ConditionName } from './conditions.ts'
 import type { FilterParams, NotParams } from './filter_params.ts'
 import { Gathered, word } from './gathered.ts'
 import type { Filter } from './list_store.ts'
-import { lookUp, type Known, type Where } from './names_store.ts'
+import { NOTHING, lookUp, type Known, type Where } from './names_store.ts'
 
 const EXCLUSIVE = [
   ['author_id', 'author_username'],
@@ -32,8 +32,6 @@ const titlesIn = (given: readonly string[] | undefined): string[] =>
   given?.length === 1 && word(given[0]) !== undefined ? [] : titlesOf(given)
 const lower = (names: readonly string[] = []): string[] => names.map((name) => name.trim().toLowerCase())
 
-const NOBODY: Known = { labels: [], milestones: [], not_milestones: [], iterations: [], dated: [], users: [] }
-
 const timeboxOf = ({ milestone, milestone_id }: FilterParams): string | undefined =>
   word(milestone) ?? milestone_id?.toLowerCase()
 
@@ -47,6 +45,7 @@ async function resolve(db: Db, params: FilterParams, where: Where): Promise<Know
     milestones: word(params.milestone) === undefined ? [params.milestone ?? []].flat() : [],
     not_milestones: [not.milestone ?? []].flat(),
     iterations: [params.iteration_title ?? []].flat(),
+    not_iterations: [not.iteration_title ?? []].flat(),
     timebox: isPlaced(where) ? ['started', 'upcoming'].filter((one) => one === timeboxOf(params)) : [],
     users: lower([
       ...[params.author_username ?? [], not.author_username ?? []].flat(),
@@ -54,7 +53,7 @@ async function resolve(db: Db, params: FilterParams, where: Where): Promise<Know
       ...(not.assignee_username ?? []),
     ]),
   }
-  return Object.values(names).every((list) => list.length === 0) ? NOBODY : lookUp(db, names, where)
+  return Object.values(names).every((list) => list.length === 0) ? NOTHING : lookUp(db, names, where)
 }
 
 interface Around extends Where {
@@ -108,6 +107,8 @@ function bear(found: Gathered, chosen: ChosenLabels | undefined): void {
 function columns(found: Gathered, params: FilterParams): void {
   found.where('state', params.state === 'all' ? undefined : params.state)
   found.where('issue_type', params.issue_type)
+  // No issue has one.
+  if (params.health_status !== undefined && word(params.health_status) !== 'none') found.is('nothing')
   if (params.confidential !== undefined) found.is(params.confidential ? 'hidden' : 'shown')
   found.where('iids', params.iids)
   found.where('created_after', params.created_after)
@@ -214,5 +215,6 @@ function negations(found: Gathered, not: NotParams, known: Known): void {
   found.where('not_weight', not.weight)
   found.where('not_epic', not.epic_id)
   found.where('not_iteration', not.iteration_id)
+  if (known.not_iterations.length > 0) found.where('not_iterations', known.not_iterations)
   found.where('not_emoji', not.my_reaction_emoji)
 }

@@ -98,6 +98,7 @@ const NONE: FilterValues = {
   not_weight: 0,
   not_epic: 0,
   not_iteration: 0,
+  not_iterations: [],
   not_emoji: '',
 }
 

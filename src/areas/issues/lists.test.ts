@@ -148,6 +148,12 @@ test('every filter finds what it says, and its total agrees', async () => {
     ['epic_id=None', [6, 5, 4, 3, 2, 1]],
     ['epic_id=1', []],
     ['iteration_id=Any', []],
+    ['iteration_title=unheard', []],
+    ['not[iteration_title]=unheard', [6, 5, 4, 3, 2, 1]],
+    ['health_status=None', [6, 5, 4, 3, 2, 1]],
+    ['health_status=Any', []],
+    ['health_status=at_risk', []],
+    ['not[health_status]=at_risk', [6, 5, 4, 3, 2, 1]],
     ['my_reaction_emoji=thumbsup', []],
     ['my_reaction_emoji=None', [6, 5, 4, 3, 2, 1]],
     ['scope=assigned_to_me', [5]],
@@ -190,6 +196,12 @@ test('what does not go together or is unknown is refused word for word', async (
     ['assignee_id=me', 'assignee_id is invalid'],
     ['order_by=id', 'order_by does not have a valid value'],
     ['due_date=someday', 'due_date does not have a valid value'],
+    ['health_status=fine', 'health_status does not have a valid value'],
+    ['not[health_status]=Any', 'not[health_status] does not have a valid value'],
+    [
+      'not[iteration_id]=1&not[iteration_title]=a',
+      'not[iteration_id], not[iteration_title] are mutually exclusive',
+    ],
     ['not[weight]=2147483648', 'not[weight] does not have a valid value'],
   ]
   for (const [query, error] of rows) {

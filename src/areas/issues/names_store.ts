@@ -9,6 +9,7 @@ interface Names {
   readonly not_milestones: readonly string[]
   readonly users: readonly string[]
   readonly iterations: readonly string[]
+  readonly not_iterations: readonly string[]
   /** `started` or `upcoming`, in a project or below a group. */
   readonly timebox: readonly string[]
 }
@@ -17,9 +18,21 @@ export interface Known {
   readonly milestones: number[]
   readonly not_milestones: number[]
   readonly iterations: number[]
+  readonly not_iterations: number[]
   /** Those that are going on, or to come, where that was asked. */
   readonly dated: number[]
   readonly users: { readonly id: number; readonly username: string }[]
+}
+
+/** Where no names are given, or none is known. */
+export const NOTHING: Known = {
+  labels: [],
+  milestones: [],
+  not_milestones: [],
+  iterations: [],
+  not_iterations: [],
+  dated: [],
+  users: [],
 }
 
 type P = Slots<Names & LabelPlace>
@@ -50,6 +63,7 @@ const known = statement(
                and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
              as not_milestones,
            array(select t.id from iterations t where t.title = any(${p.iterations}::text[])) as iterations,
+           array(select t.id from iterations t where t.title = any(${p.not_iterations}::text[])) as not_iterations,
            array(${dated(p)})
              as dated,
            (select coalesce(json_agg(json_build_object('id', u.id, 'username', lower(u.username))), '[]') from users u
@@ -70,5 +84,5 @@ export async function lookUp(db: Db, names: Names, { project, group }: Where): P
     line: project?.traversal_ids ?? null,
     group_id: group?.id ?? null,
   })
-  return row ?? { labels: [], milestones: [], not_milestones: [], iterations: [], dated: [], users: [] }
+  return row ?? NOTHING
 }

@@ -213,3 +213,23 @@ test('an open issue that a command put into an iteration goes on to the next whe
     ],
   )
 })
+
+test('lists find what is in iterations of a title, and what is not', async () => {
+  const place = await world().make.project({ group, visibility: 'private' })
+  const [one, twin, other] = [
+    await make(group, 'Harvest', 100),
+    await make(await world().make.group({ parent: group }), 'Harvest', 0),
+    await make(group, 'Sowing', 120),
+  ]
+  for (const iteration_id of [one.id, twin.id, other.id, null])
+    await makeIssue(world(), place, { iteration_id })
+  const iids = async (query: string): Promise<number[]> => {
+    const answer = await world().get(`/projects/${place.id}/issues?sort=asc&${query}`, planner)
+    assert.equal(answer.status, 200, answer.text)
+    return (answer.body as Shown[]).map(({ iid }) => iid)
+  }
+  assert.deepEqual(await iids('iteration_title=Harvest'), [1, 2])
+  assert.deepEqual(await iids('not[iteration_title]=Harvest'), [3, 4])
+  assert.deepEqual(await iids('not[iteration_title]=Sowing&iteration_title=Harvest'), [1, 2])
+  assert.deepEqual(await iids('not[iteration_title]=unheard'), [1, 2, 3, 4])
+})

@@ -1,16 +1,15 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, developer, project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
+import { approve, unapprove } from '../../core/approvals.ts'
 import type { Project } from '../../core/projects.ts'
-import { writeSystemNote } from '../../core/system_notes.ts'
-import { finishTodos } from '../../core/todos.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { conflict, noSuchRecord, unauthorized, type Problem } from '../../http/problems.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
-import { approve, approvalsOf, unapprove } from './approval_store.ts'
+import { approvalsOf } from './approval_store.ts'
 import { manages } from './gates.ts'
 
 const Approvals = t.Object({
@@ -87,14 +86,7 @@ export const approveMergeRequest = operation({
     const { db, actor, mergeRequest, params } = ctx
     if (params.sha && params.sha !== mergeRequest.head_sha) throw otherHead(mergeRequest.head_sha ?? '')
     const isOpen = mergeRequest.state === 'opened'
-    if (!isOpen || !(await approve(db, mergeRequest.id, actor.id))) throw unauthorized()
-    await writeSystemNote(db, {
-      noteable_id: mergeRequest.id,
-      author_id: actor.id,
-      action: 'approved',
-      body: 'approved this merge request',
-    })
-    await finishTodos(db, [mergeRequest.id], actor.id)
+    if (!isOpen || !(await approve(db, { id: mergeRequest.id, user_id: actor.id }))) throw unauthorized()
     return present(ctx)
   },
   returns: Approvals,
@@ -109,13 +101,7 @@ export const unapproveMergeRequest = operation({
   gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
     const { db, actor, mergeRequest } = ctx
-    if (!(await unapprove(db, mergeRequest.id, actor.id))) throw noSuchRecord()
-    await writeSystemNote(db, {
-      noteable_id: mergeRequest.id,
-      author_id: actor.id,
-      action: 'unapproved',
-      body: 'unapproved this merge request',
-    })
+    if (!(await unapprove(db, { id: mergeRequest.id, user_id: actor.id }))) throw noSuchRecord()
     return present(ctx)
   },
   returns: Approvals,

@@ -13,6 +13,14 @@ export interface FilterValues extends LabelValues {
   readonly assignee_names: readonly string[]
   readonly reviewer: number
   readonly reviewer_name: string
+  readonly approver: number
+  readonly approvers: readonly number[]
+  readonly approver_name: string
+  readonly approver_names: readonly string[]
+  readonly approver_among: readonly number[]
+  readonly approver_name_among: readonly string[]
+  readonly merge_user: number
+  readonly merge_user_name: string
   readonly milestone: string
   readonly reaction: string
   readonly source_branch: string
@@ -49,6 +57,8 @@ const hasAny = (
   table: 'merge_request_assignees' | 'merge_request_reviewers',
   walk: Walk,
 ): RawBuilder<unknown> => there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
+const approved = (walk: Walk, which: RawBuilder<unknown>): RawBuilder<unknown> =>
+  there(walk, sql`from merge_request_approvals a where a.merge_request_id = i.id and ${which}`)
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
 const both =
@@ -74,6 +84,26 @@ const CONDITIONS = {
   reviewer_any: (_, walk) => hasAny('merge_request_reviewers', walk),
   reviewer_none: (_, walk) => sql`not ${hasAny('merge_request_reviewers', walk)}`,
   reviewer_name: (p, walk) => has('merge_request_reviewers', namedBy(p.reviewer_name), walk),
+  approver: (p, walk) => approved(walk, sql`a.user_id = ${p.approver}`),
+  approver_any: (_, walk) => approved(walk, sql`true`),
+  approver_none: (_, walk) => sql`not ${approved(walk, sql`true`)}`,
+  // Of several one leads, and the others are asked of what it leads to.
+  approvers: (p) => sql`not exists (
+    select from unnest(${p.approvers}::bigint[]) as wanted (id)
+     where not ${approved('each', sql`a.user_id = wanted.id`)})`,
+  approver_name: (p, walk) => approved(walk, sql`a.user_id = ${namedBy(p.approver_name)}`),
+  approver_names: (p) => sql`not exists (
+    select from unnest(${p.approver_names}::text[]) as wanted (name)
+     where not ${approved('each', sql`a.user_id = ${namedBy(sql`wanted.name`)}`)})`,
+  approver_among: (p, walk) => approved(walk, sql`a.user_id = any(${p.approver_among}::bigint[])`),
+  approver_name_among: (p, walk) =>
+    approved(
+      walk,
+      sql`a.user_id in (select u.id from users u where lower(u.username) in (
+        select lower(name) from unnest(${p.approver_name_among}::text[]) name))`,
+    ),
+  merge_user: (p) => sql`i.merged_by_id = ${p.merge_user}`,
+  merge_user_name: (p) => sql`i.merged_by_id = ${namedBy(p.merge_user_name)}`,
   milestone: (p) => inMilestone(sql`s.title = ${p.milestone}`),
   milestone_any: () => sql`i.milestone_id is not null`,
   milestone_none: () => sql`i.milestone_id is null`,
@@ -102,6 +132,7 @@ const CONDITIONS = {
   created_by_me: (p) => sql`i.author_id = ${p.user_id}`,
   assigned_to_me: both('merge_request_assignees'),
   reviews_for_me: both('merge_request_reviewers'),
+  nothing: () => sql`false`,
 } satisfies Record<string, Condition>
 
 export type Filter = keyof typeof CONDITIONS

@@ -7,6 +7,8 @@ import type { Wanted } from './list_store.ts'
 import { ORDERS } from './orders.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))
+const UNDEPLOYED = 'Finds nothing: nothing is deployed from here'
+const undeployed = t.Optional(t.String({ description: UNDEPLOYED }))
 const titles = t.Optional(listOf(t.String()))
 
 /** What can be asked for, and turned round by `not`. */
@@ -17,6 +19,12 @@ const ways = {
   assignee_username: titles,
   reviewer_id: someone,
   reviewer_username: t.Optional(t.String()),
+  approved_by_ids: t.Optional(
+    listOf(t.String({ description: 'Ids, of all of whom it is approved; or `None` or `Any`' })),
+  ),
+  approved_by_usernames: t.Optional(
+    listOf(t.String({ description: 'User names, of all of whom it is approved; or `None` or `Any`' })),
+  ),
   milestone: t.Optional(t.String({ description: 'A title, `None`, `Any`, `Upcoming` or `Started`' })),
   labels: titles,
   my_reaction_emoji: t.Optional(t.String({ description: 'The name of an emoji, `None` or `Any`' })),
@@ -33,6 +41,12 @@ export const listParams = {
   search: t.Optional(t.String({ description: 'Part of the title or description' })),
   in: t.Optional(t.String({ description: 'Where to search: `title`, `description` or `title,description`' })),
   source_project_id: t.Optional(t.Integer()),
+  merge_user_id: t.Optional(t.Integer({ description: 'Who merged it' })),
+  merge_user_username: t.Optional(t.String()),
+  approved: t.Optional(oneOf(['yes', 'no'], { description: 'Whether anybody has approved it' })),
+  environment: undeployed,
+  deployed_after: t.Optional(t.Unsafe<string>({ ...timestamp(), description: UNDEPLOYED })),
+  deployed_before: t.Optional(t.Unsafe<string>({ ...timestamp(), description: UNDEPLOYED })),
   created_after: t.Optional(timestamp()),
   created_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
@@ -70,7 +84,7 @@ class Chosen {
   }
 }
 
-type Special = 'assignee' | 'reviewer' | 'milestone' | 'reaction'
+type Special = 'assignee' | 'reviewer' | 'approver' | 'milestone' | 'reaction'
 /** `None` and `Any`, in any letter case, ask whether there is one at all. */
 function special(chosen: Chosen, of: Special, word: string | undefined): boolean {
   const which = word?.toLowerCase()
@@ -88,7 +102,48 @@ function person(chosen: Chosen, of: 'assignee' | 'reviewer', given: string | und
   else chosen.add(of, Number(given))
 }
 
-function choose(chosen: Chosen, given: Static<typeof Ways>): void {
+/** More users than these approve nothing together. */
+const MOST_APPROVERS = 100
+
+/** Approved by all of those named; turned round, by none of them. */
+function approvals(chosen: Chosen, given: Static<typeof Ways>, turned: boolean): void {
+  const nameOf = (name: string): string => (turned ? `not[${name}]` : name)
+  const ids = approversOf(chosen, given.approved_by_ids)
+  if (!ids.every((id) => /^\d{1,15}$/.test(id)))
+    throw badParams([`${nameOf('approved_by_ids')} should be an array, 'None' or 'Any'`])
+  const names = approversOf(chosen, given.approved_by_usernames)
+  if (ids.length > MOST_APPROVERS) throw badParams([`${nameOf('approved_by_ids')} is invalid`])
+  if (names.length > MOST_APPROVERS) throw badParams([`${nameOf('approved_by_usernames')} is invalid`])
+  const [id, ...otherIds] = ids.map(Number)
+  const [name, ...otherNames] = names
+  if (turned) {
+    if (id !== undefined) chosen.add('approver_among', [id, ...otherIds])
+    if (name !== undefined) chosen.add('approver_name_among', names)
+    return
+  }
+  chosen.add('approver', id)
+  if (otherIds.length > 0) chosen.add('approvers', otherIds)
+  chosen.add('approver_name', name)
+  if (otherNames.length > 0) chosen.add('approver_names', otherNames)
+}
+/** None where a word asks whether there is one at all. */
+function approversOf(chosen: Chosen, given: readonly string[] = []): readonly string[] {
+  const all = [...new Set(given)].filter((one) => one !== '')
+  return all.length === 1 && special(chosen, 'approver', all[0]) ? [] : all
+}
+
+/** What became of it: who merged it, whether anybody approved it, and where it went. */
+function outcome(chosen: Chosen, given: Given): void {
+  if (given.merge_user_id !== undefined && given.merge_user_username !== undefined)
+    throw badParams(['merge_user_id, merge_user_username are mutually exclusive'])
+  chosen.add('merge_user', given.merge_user_id)
+  chosen.add('merge_user_name', given.merge_user_username || undefined)
+  if (given.approved !== undefined) chosen.only(given.approved === 'yes' ? 'approver_any' : 'approver_none')
+  // Nothing is deployed from here.
+  if (given.environment || given.deployed_after || given.deployed_before) chosen.only('nothing')
+}
+
+function choose(chosen: Chosen, given: Static<typeof Ways>, turned = false): void {
   chosen.add('author', given.author_id)
   chosen.add('author_name', given.author_username || undefined)
   person(chosen, 'assignee', given.assignee_id)
@@ -96,6 +151,7 @@ function choose(chosen: Chosen, given: Static<typeof Ways>): void {
   if (names.length > 0) chosen.add('assignee_names', names)
   person(chosen, 'reviewer', given.reviewer_id)
   chosen.add('reviewer_name', given.reviewer_username || undefined)
+  approvals(chosen, given, turned)
   const { milestone = '', my_reaction_emoji: emoji = '' } = given
   const when = milestone.toLowerCase()
   if (when === 'upcoming' || when === 'started') chosen.only(`milestone_${when}`)
@@ -136,9 +192,10 @@ export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   chosen.add('source_project', given.source_project_id)
   for (const name of ['created_after', 'created_before', 'updated_after', 'updated_before'] as const)
     chosen.add(name, given[name])
+  outcome(chosen, given)
   chosen.add('draft', given.draft ?? (given.wip === undefined ? undefined : given.wip === 'yes'))
   choose(chosen, given)
-  choose(not, given.not ?? {})
+  choose(not, given.not ?? {}, true)
   return {
     filters: chosen.filters,
     not: not.filters,

@@ -35,7 +35,11 @@ const world = sharedWorld(async ({ make }) => {
     insert into merge_request_assignees (merge_request_id, user_id) select id, ${ada.id} from merge_requests where iid in (1, 2);
     insert into merge_request_reviewers (merge_request_id, user_id) select id, ${bo.id} from merge_requests where iid = 5;
     insert into award_emoji (name, user_id, noteable_id)
-    select 'thumbsup', ${ada.id}, id from merge_requests where iid = 6`)
+    select 'thumbsup', ${ada.id}, id from merge_requests where iid = 6;
+    insert into merge_request_approvals (merge_request_id, user_id)
+    select id, u from merge_requests, unnest(array[${ada.id}, ${bo.id}]) u
+     where iid in (4, 6) or iid = 7 and u = ${ada.id} or iid = 9 and u = ${bo.id};
+    update merge_requests set merged_by_id = ${ada.id} where iid = 8`)
 })
 
 const iidsOf = ({ status, text, body }: Answered): number[] => {
@@ -79,6 +83,40 @@ suite('what a list is narrowed by', () => {
     ['not a label', () => 'not[labels]=bug,late&state=opened', [7, 6, 5]],
     ['not an author', () => `not[author_id]=${ada.id}&state=opened`, [7, 5, 3, 1]],
     ['not a milestone', () => 'not[milestone]=v1&state=opened', [7, 6, 5, 3, 2, 1]],
+    ['who approved it', () => `approved_by_ids[]=${ada.id}`, [7, 6, 4]],
+    ['all who approved it', () => `approved_by_ids[]=${ada.id}&approved_by_ids[]=${bo.id}`, [6, 4]],
+    ['who approved it, with a comma', () => `approved_by_ids=${ada.id},${bo.id}`, [6, 4]],
+    ['approvals by nobody there is', () => `approved_by_ids[]=${ada.id}&approved_by_ids[]=999999`, []],
+    ['any approval', () => 'approved_by_ids=Any', [9, 7, 6, 4]],
+    ['no approval', () => 'approved_by_ids=none&state=opened', [5, 3, 2, 1]],
+    ['who approved it, by name', () => `approved_by_usernames=${bo.username.toUpperCase()}`, [9, 6, 4]],
+    [
+      'all who approved it, by name',
+      () => `approved_by_usernames[]=${bo.username}&approved_by_usernames[]=${ada.username}`,
+      [6, 4],
+    ],
+    ['approvals of no name', () => 'approved_by_usernames=unheard', []],
+    ['any approval, by name', () => 'approved_by_usernames=Any', [9, 7, 6, 4]],
+    ['whether it is approved', () => 'approved=yes', [9, 7, 6, 4]],
+    ['whether it is not', () => 'approved=no&state=opened', [5, 3, 2, 1]],
+    ['not approved by one', () => `not[approved_by_ids][]=${bo.id}&state=opened`, [7, 5, 3, 2, 1]],
+    [
+      'not approved by any of two',
+      () => `not[approved_by_ids]=${ada.id},${bo.id}&state=opened`,
+      [5, 3, 2, 1],
+    ],
+    [
+      'not approved by names',
+      () => `not[approved_by_usernames][]=${bo.username.toUpperCase()}&approved_by_usernames=${ada.username}`,
+      [7],
+    ],
+    ['not without approvals', () => 'not[approved_by_ids]=None', [9, 7, 6, 4]],
+    ['who merged it', () => `merge_user_id=${ada.id}`, [8]],
+    ['who merged it, by name', () => `merge_user_username=${ada.username}`, [8]],
+    ['who merged nothing', () => `merge_user_id=${bo.id}`, []],
+    ['where it is deployed', () => 'environment=production', []],
+    ['when it was deployed', () => 'deployed_after=2020-01-01T00:00:00Z', []],
+    ['drafts that are none, as it was once called', () => 'wip=no&state=opened&not[labels]=bug', [7, 6, 5]],
     ['scope', () => 'scope=assigned_to_me', [2, 1]],
     ['order', () => 'order_by=updated_at&sort=asc&state=opened', [7, 6, 5, 4, 3, 2, 1]],
     ['order by title', () => 'order_by=title&sort=asc&state=opened', [3, 1, 2, 4, 5, 6, 7]],
@@ -92,12 +130,21 @@ suite('what a list is narrowed by', () => {
       if (!query().includes('per_page')) assert.equal(answer.headers['x-total'], String(expected.length))
     })
 
-  test('what is no id is refused', async () => {
-    const { status, body } = await list('assignee_id=somebody')
-    assert.deepEqual(
-      [status, body],
-      [400, { error: 'assignee_id should be an integer, `None`, or `Any`, however got somebody' }],
-    )
+  test('what is no id or does not go together is refused', async () => {
+    const rows: [string, string][] = [
+      ['assignee_id=somebody', 'assignee_id should be an integer, `None`, or `Any`, however got somebody'],
+      ['approved_by_ids=somebody', "approved_by_ids should be an array, 'None' or 'Any'"],
+      ['approved_by_ids=1,Any', "approved_by_ids should be an array, 'None' or 'Any'"],
+      ['not[approved_by_ids]=me', "not[approved_by_ids] should be an array, 'None' or 'Any'"],
+      ['approved=maybe', 'approved does not have a valid value'],
+      ['merge_user_id=me', 'merge_user_id is invalid'],
+      ['deployed_after=once', 'deployed_after is invalid'],
+      ['merge_user_id=1&merge_user_username=a', 'merge_user_id, merge_user_username are mutually exclusive'],
+    ]
+    for (const [query, error] of rows) {
+      const { status, body } = await list(query)
+      assert.deepEqual([status, body], [400, { error }], query)
+    }
   })
 })
 

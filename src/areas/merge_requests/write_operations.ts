@@ -5,7 +5,7 @@ import { mergeRequest } from '../../access/noteable_gates.ts'
 import { headRef } from '../../core/comparing.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_request_changes.ts'
-import { findTwin } from '../../core/merge_request_writes.ts'
+import { findTwin, whyNotInto } from '../../core/merge_request_writes.ts'
 import { obey, placeOf } from '../../core/quick_actions.ts'
 import { repositoryPath } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
@@ -28,8 +28,6 @@ import {
   sameBranch,
   type Here,
 } from './write_params.ts'
-
-const HEADS = 'refs/heads/'
 
 // prettier-ignore
 const CHANGEABLE = [
@@ -119,10 +117,9 @@ async function checkTarget(
   branch: string | undefined,
 ): Promise<void> {
   if (branch === undefined || branch === mergeRequest.target_branch) return
-  const { project_id, source_project_id, source_branch } = mergeRequest
-  if (project_id === source_project_id && branch === source_branch) throw sameBranch()
-  const tip = await git.repository(repositoryPath(project_id)).ref(HEADS + branch)
-  if (tip === undefined) throw noSuchBranch('Target', branch)
+  const why = await whyNotInto(git, mergeRequest, branch)
+  if (why === 'same') throw sameBranch()
+  if (why === 'missing') throw noSuchBranch('Target', branch)
 }
 
 export const deleteMergeRequest = operation({

@@ -3,7 +3,7 @@ import { ROLES } from '../../core/roles.ts'
 import type { Actor } from '../../http/gate.ts'
 import type { Keyset, PageRequest } from '../../http/operation.ts'
 import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
-import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { date, listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
@@ -44,6 +44,18 @@ export const listParams = {
   with_issues_enabled: flag,
   with_merge_requests_enabled: flag,
   topic: t.Optional(listOf(t.String())),
+  topic_id: t.Optional(t.Integer({ description: 'Finds nothing: topics have names alone' })),
+  imported: t.Optional(
+    t.Boolean({ default: false, description: 'Those that the caller imported by address' }),
+  ),
+  active: t.Optional(t.Boolean({ description: 'Those that are not archived; or those that are' })),
+  marked_for_deletion_on: t.Optional(
+    t.Unsafe<string>({ ...date(), description: 'Finds nothing: what is deleted is gone at once' }),
+  ),
+  repository_checksum_failed: t.Optional(
+    t.Boolean({ default: false, description: 'Finds nothing when true' }),
+  ),
+  wiki_checksum_failed: t.Optional(t.Boolean({ default: false, description: 'Finds nothing when true' })),
   id_after: t.Optional(t.Integer()),
   id_before: t.Optional(t.Integer()),
   last_activity_after: t.Optional(timestamp()),
@@ -86,6 +98,8 @@ export async function answerList(
 ): Promise<Listed<Static<typeof Project>> | Keyset<Static<typeof Project>>> {
   const { db, actor, params, page } = ask
   const [shape, values] = wanted(ask, of)
+  if (isNowhere(ask))
+    return page.cursor === undefined ? { items: [], total: 0 } : { items: [], next: undefined }
   const found = await listProjects(db, actor, shape, { ...values, ...place })
   const view = {
     signedIn: actor !== null,
@@ -100,6 +114,15 @@ export async function answerList(
   if (last === undefined || found.items.length <= page.size) return { items, next: undefined }
   return { items, next: { [shape.descending ? 'id_before' : 'id_after']: String(last.id) } }
 }
+
+/** Whether something is asked for that no project here ever is. */
+const isNowhere = ({ actor, params }: Ask): boolean =>
+  params.topic_id !== undefined ||
+  params.marked_for_deletion_on !== undefined ||
+  params.repository_checksum_failed === true ||
+  params.wiki_checksum_failed === true ||
+  (params.imported === true && actor === null) ||
+  (params.active !== undefined && params.active === params.archived)
 
 /** What cannot be asked for together. */
 function check({ order_by = 'created_at', ...params }: ListParams, page: PageRequest): void {
@@ -126,10 +149,11 @@ function wanted(
     order,
     descending: params.sort !== 'asc',
     visibility: params.visibility ?? null,
-    archived: params.archived ?? null,
+    archived: params.archived ?? (params.active === undefined ? null : !params.active),
     search: meant(search),
     topic: topic.length > 0,
     starred: actor !== null && params.starred === true,
+    imported: params.imported === true,
     role: role !== undefined,
     ids: (params.id_after ?? params.id_before) !== undefined,
     uses: [

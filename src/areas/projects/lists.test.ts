@@ -64,6 +64,17 @@ test('a filter leaves what it says', async () => {
     [`id_after=${hidden.id}`, ['mine']],
     [`id_before=${internal.id}`, ['open']],
     ['membership=true', []],
+    ['active=true', ['mine', 'hidden', 'open']],
+    ['active=false', ['internal']],
+    ['active=true&archived=true', []],
+    ['active=true&archived=false', ['mine', 'hidden', 'open']],
+    ['topic_id=1', []],
+    ['marked_for_deletion_on=2026-01-01', []],
+    ['repository_checksum_failed=true', []],
+    ['wiki_checksum_failed=true', []],
+    ['repository_checksum_failed=false&imported=false', ['mine', 'hidden', 'internal', 'open']],
+    ['imported=true', []],
+    ['pagination=keyset&order_by=id&topic_id=1', []],
   ] as const)
     assert.deepEqual(await paths(query, admin), expected, query)
   assert.deepEqual(await paths('owned=true', owner), ['internal', 'open'])
@@ -71,6 +82,34 @@ test('a filter leaves what it says', async () => {
   assert.deepEqual(await paths('min_access_level=30', member), ['mine'])
   await at().call('POST', `/projects/${open.id}/star`, { as: member })
   assert.deepEqual(await paths('starred=true', member), ['open'])
+})
+
+test('one finds what one imported by its address oneself, and faults in what is asked are told', async () => {
+  const { make, get } = at()
+  const [user, other] = [await make.user(), await make.user()]
+  const made: number[] = []
+  for (const path of ['by-address', 'forked', 'anew', 'by-another'])
+    made.push((await make.project({ group, path, visibility: 'public' })).id)
+  const [byAddress, forked, , byAnother] = made
+  await make.sql(`
+    update projects set creator_id = ${user.id} where id in (${made.join()});
+    update projects set creator_id = ${other.id} where id = ${byAnother};
+    insert into project_imports (project_id, kind, status)
+    values (${byAddress}, 'url', 'finished'), (${forked}, 'fork', 'finished'), (${byAnother}, 'url', 'failed')`)
+  assert.deepEqual(await paths('imported=true', user), ['by-address'])
+  assert.deepEqual(await paths('imported=true&order_by=name&search=by-a', other), ['by-another'])
+  assert.deepEqual(await paths('imported=true&membership=true', user), [])
+  assert.deepEqual(await paths('imported=true'), [])
+  for (const [query, error] of [
+    ['topic_id=sea', 'topic_id is invalid'],
+    ['imported=perhaps', 'imported is invalid'],
+    ['active=perhaps', 'active is invalid'],
+    ['marked_for_deletion_on=someday', 'marked_for_deletion_on is invalid'],
+  ]) {
+    const { status, body } = await get(`/projects?${query}`, user)
+    assert.deepEqual([status, body], [400, { error }])
+  }
+  await make.sql(`delete from projects where id in (${made.join()})`)
 })
 
 test('an order holds, both ways', async () => {

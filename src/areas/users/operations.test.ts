@@ -199,6 +199,23 @@ test('a list finds by name and user name; by addresses only public ones, but for
   assert.deepEqual(await found({ admins: 'true' }, admin), [admin.username])
   assert.deepEqual(await found({ created_after: '2999-01-01' }, admin), [])
   assert.deepEqual(await found({ created_after: '2999-01-01', per_page: '100' }, user), all)
+  const everybody = (await found({ per_page: '100' }, admin)) as string[]
+  for (const [query, forAdministrators, forOthers] of [
+    [{ two_factor: 'disabled' }, everybody, all],
+    [{ two_factor: 'enabled' }, [], all],
+    [{ extern_uid: '1', provider: 'directory' }, [], all],
+    [{ saml_provider_id: '1' }, [], []],
+  ] as const) {
+    assert.deepEqual(await found({ ...query, per_page: '100' }, admin), forAdministrators)
+    assert.deepEqual(await found({ ...query, per_page: '100' }, user), forOthers)
+  }
+  for (const [query, error] of [
+    ['two_factor=perhaps', 'two_factor does not have a valid value'],
+    ['saml_provider_id=one', 'saml_provider_id is invalid'],
+    ['extern_uid=1', 'extern_uid, provider provide all or none of parameters'],
+    ['provider=directory', 'extern_uid, provider provide all or none of parameters'],
+  ])
+    assert.deepEqual(told(await world().get(`/users?${query}`, admin)), [400, { error }])
   const basic = (await world().get('/users?username=ada', user)).body as object[]
   assert.deepEqual(Object.keys(basic[0] ?? {}).length, 7)
   assert.equal(

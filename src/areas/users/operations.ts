@@ -3,7 +3,7 @@ import { administrator, anyone, signedIn } from '../../access/gates.ts'
 import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
 import * as core from '../../core/users.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { conflict, forbidden, invalid } from '../../http/problems.ts'
+import { badParams, conflict, forbidden, invalid } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { FullUser, SomeUser, presentFully, presentPublicly } from '../../records/person.ts'
 import { presentUser } from '../../records/user.ts'
@@ -20,6 +20,8 @@ export * from './token_operations.ts'
 
 const flag = t.Optional(t.Boolean())
 const listRefused = (): ReturnType<typeof forbidden> => forbidden('Not authorized to access /api/v4/users')
+const unpaired = (): ReturnType<typeof badParams> =>
+  badParams(['extern_uid, provider provide all or none of parameters'])
 
 export const listUsers = operation({
   method: 'GET',
@@ -40,9 +42,13 @@ export const listUsers = operation({
     external: flag,
     exclude_external: flag,
     without_project_bots: flag,
+    saml_provider_id: t.Optional(t.Integer({ description: 'Finds nobody: nobody comes from elsewhere' })),
     // For administrators; others are not heard.
     admins: flag,
     without_projects: flag,
+    two_factor: t.Optional(oneOf(['enabled', 'disabled'], { description: 'Nobody has it enabled' })),
+    extern_uid: t.Optional(t.String({ description: 'With `provider`; finds nobody' })),
+    provider: t.Optional(t.String({ description: 'With `extern_uid`' })),
     created_after: t.Optional(timestamp()),
     created_before: t.Optional(timestamp()),
     order_by: t.Optional(oneOf(users.ORDERS, { default: 'id' })),
@@ -52,8 +58,12 @@ export const listUsers = operation({
   handle: async ({ db, actor, config, params, page }) => {
     const { order_by: order = 'id', sort, ...filters } = params
     if (actor === null && (filters.username ?? '') === '') throw listRefused()
-    const { admins, without_projects, created_after, created_before, ...forAll } = filters
+    const { two_factor, extern_uid, provider, saml_provider_id, ...known } = filters
+    const { admins, without_projects, created_after, created_before, ...forAll } = known
     const admin = actor?.admin === true
+    if ((extern_uid === undefined) !== (provider === undefined)) throw unpaired()
+    const isNobody = admin && (two_factor === 'enabled' || extern_uid !== undefined)
+    if (isNobody || saml_provider_id !== undefined) return { items: [], total: 0 }
     const found = await users.list(
       db,
       admin ? { ...forAll, admins, without_projects, created_after, created_before } : forAll,
@@ -64,7 +74,7 @@ export const listUsers = operation({
     return { ...found, items: found.items.map((row) => present(row, { config })) }
   },
   returns: pageOf(SomeUser),
-  refuses: [listRefused],
+  refuses: [listRefused, unpaired],
 })
 
 export const getUser = operation({
