@@ -10,6 +10,7 @@ import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
 import { watchImports } from './core/import_watch.ts'
+import { compareAgain } from './core/merge_request_moves.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
@@ -27,6 +28,7 @@ const JOBS: readonly AnyJob[] = [
   measureRepository,
   maintainRepository,
   hearCommits,
+  compareAgain,
   fillRepository,
   removeRepository,
   scheduleIterations,

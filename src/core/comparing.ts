@@ -1,3 +1,4 @@
+import { isGitError } from '../git/errors.ts'
 import { borrowCommit } from '../git/borrowing.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
@@ -9,6 +10,8 @@ import { repositoryPath } from './projects.ts'
 const HEADS = 'refs/heads/'
 /** Commits that a merge request is found by. */
 const REMEMBERED = 5_000
+/** Times that somebody else may keep another head meanwhile. */
+const ATTEMPTS = 5
 /** Commits whose messages are read. */
 const READ = 1_000
 
@@ -61,9 +64,16 @@ export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head
 /** Lets the commits of a merge request stay, and be fetched, when its branch has moved or gone. */
 export async function keepHead(repository: Repository, iid: number, head: string): Promise<void> {
   const ref = headRef(iid)
-  const from = await repository.ref(ref)
-  // No lock of branches is held for it: whoever pushes has their turn, and nobody else moves it.
-  if (from !== head) await repository.moveRefs([{ ref, from, to: head }])
+  // No lock is held for it: who pushes and who changes what is compared look at the same branch, one after the other.
+  for (let attempt = 1; ; attempt += 1) {
+    const from = await repository.ref(ref)
+    if (from === head) return
+    try {
+      return await repository.moveRefs([{ ref, from, to: head }])
+    } catch (error) {
+      if (!isGitError(error, 'moved') || attempt === ATTEMPTS) throw error
+    }
+  }
 }
 
 /** What the commits of a merge request say. */

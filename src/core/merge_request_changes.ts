@@ -1,10 +1,13 @@
+import { Busy } from '../db/errors.ts'
 import type { MergeRequest } from '../db/schema_planning.ts'
 import type { Instance } from '../instance.ts'
+import { enqueue } from '../jobs/job.ts'
 import { findMilestone, milestoneTitle } from './milestones.ts'
 import * as says from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
 import { compareBranches, headOf, keepHead } from './comparing.ts'
-import { noteCompared, noteStatus } from './merge_request_rows.ts'
+import { compareAgain } from './merge_request_moves.ts'
+import { isBeingMerged, noteCompared, noteStatus } from './merge_request_rows.ts'
 import {
   giveParts,
   lockMergeRequest,
@@ -61,6 +64,9 @@ export async function changeMergeRequest(
   const before = await lockMergeRequest(db, id)
   if (before === undefined) return
   const after = await fieldsAfter(deed, before, to)
+  const turns = before.state !== after.state || before.target_branch !== after.target_branch
+  if (before.state === 'opened' && turns && (await isBeingMerged(db, id)))
+    throw new Busy('a merge request is being merged')
   const labelled = await changeLabels(
     db,
     {
@@ -77,8 +83,11 @@ export async function changeMergeRequest(
   const differs = JSON.stringify(plain(before)) !== JSON.stringify({ ...plain(before), ...after })
   if (differs || labelled || assigned || reviewed) await writeMergeRequest(db, id, after)
   const reopened = before.state === 'closed' && after.state === 'opened'
-  if (before.target_branch !== after.target_branch || reopened)
+  if (before.target_branch !== after.target_branch || reopened) {
     await compareAnew(deed, { ...before, target_branch: after.target_branch })
+    // Who moves its branch before this is committed does not see it yet.
+    if (deed.quiet !== true) await enqueue(db, compareAgain, { id }, `compare_again ${id}`)
+  }
   if (deed.quiet !== true) await tell(deed, before, after)
   await record(deed, before, after)
   const isSeen = labelled || assigned || reviewed || isSeenTo(before, after)

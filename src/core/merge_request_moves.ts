@@ -1,14 +1,17 @@
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import type { Job } from '../jobs/job.ts'
 import { closeIssues, closedBy } from './closing.ts'
 import { compareBranches, headOf, keepHead, messagesOf } from './comparing.ts'
 import {
   findLanded,
+  findOpenRequest,
   noteCompared,
   noteMerged,
   noteStatus,
   openRequests,
   type Compared,
+  type Intent,
   type Landed,
   type OpenRequest,
 } from './merge_request_rows.ts'
@@ -89,6 +92,15 @@ async function followSource({ db, git, actor }: Tools, request: OpenRequest): Pr
     if (body !== undefined)
       await writeSystemNote(db, { noteable_id: id, author_id: actor?.id ?? null, action: 'commit', body })
   })
+}
+
+/** Looks once more at what its source branch holds. */
+export const compareAgain: Job<{ id: number }> = {
+  name: 'compare_again',
+  run: async (instance, { id }) => {
+    const request = await findOpenRequest(instance.db, id)
+    if (request !== undefined) await followSource(instance, request)
+  },
 }
 
 /** `added 2 commits`, and which; undefined when there are none, as after a rebase onto less. */
@@ -186,6 +198,13 @@ async function mergeOf(
   for (const sha of shas.toReversed())
     if ((await repository.commit(sha))?.parents.slice(1).includes(head) === true) return sha
   return head
+}
+
+/** A merge that moved its target branch; the branch may be gone since. */
+export async function finishMerge(tools: Tools, project: Place, intent: Intent): Promise<void> {
+  const [request] = await findLanded(tools.db, [intent.id])
+  const repository = tools.git.repository(repositoryPath(project.id))
+  if (request !== undefined) await finish(tools, repository, request, intent)
 }
 
 interface Done {

@@ -31,6 +31,12 @@ const inProject = statement(
     select ${columns} from merge_requests m where m.project_id = ${p.project_id} and m.state = 'opened'`,
 )
 
+const byId = statement(
+  (p: Slots<{ id: number }>) => sql<OpenRequest>`
+    select ${columns} from merge_requests m where m.id = ${p.id} and m.state = 'opened'`,
+)
+export const findOpenRequest = (db: Db, id: number): Promise<OpenRequest | undefined> => db.one(byId, { id })
+
 /** The open merge requests from or into the branches of a project; without names of any branch. */
 export const openRequests = (
   db: Db,
@@ -99,13 +105,41 @@ export interface Intent {
   readonly user_id: number | null
 }
 const intend = statement(
-  (p: Slots<Intent>) => sql`
-    insert into merge_request_merges (merge_request_id, commit_sha, merge_commit_sha, squash_commit_sha, user_id)
-    values (${p.id}, ${p.commit_sha}, ${p.merge_commit_sha}, ${p.squash_commit_sha}, ${p.user_id})
-    on conflict do nothing`,
+  (p: Slots<Intent & { target_branch: string }>) => sql<{ open: boolean }>`
+    with open as materialized (
+      select id from merge_requests
+       where id = ${p.id} and state = 'opened' and target_branch = ${p.target_branch} for no key update
+    ), noted as (
+      insert into merge_request_merges (merge_request_id, commit_sha, merge_commit_sha, squash_commit_sha, user_id)
+      select id, ${p.commit_sha}, ${p.merge_commit_sha}, ${p.squash_commit_sha}, ${p.user_id}::bigint from open
+          on conflict (merge_request_id, commit_sha) do update set created_at = now())
+    select exists (select from open) as open`,
 )
-/** Writes down what a merge will be: whoever finds its commit in the target branch finishes it. */
-export const noteIntent = (db: Db, intent: Intent): Promise<number> => db.run(intend, intent)
+/**
+ * Writes down what a merge will be: whoever finds its commit in the target branch finishes it. False where it is no longer
+ * open, into that branch; it stays so until the merge is over.
+ */
+export const noteIntent = async (
+  db: Db,
+  intent: Intent & { readonly target_branch: string },
+): Promise<boolean> => (await db.rows(intend, intent))[0]?.open === true
+
+const forget = statement(
+  (p: Slots<Pick<Intent, 'id' | 'commit_sha'>>) => sql`
+    delete from merge_request_merges where merge_request_id = ${p.id} and commit_sha = ${p.commit_sha}`,
+)
+/** A merge that moved nothing. */
+export const forgetIntent = (db: Db, { id, commit_sha }: Intent): Promise<number> =>
+  db.run(forget, { id, commit_sha })
+
+const merging = statement(
+  (p: Slots<{ id: number }>) => sql<object>`
+    select from merge_request_merges
+     where merge_request_id = ${p.id} and created_at > now() - interval '1 minute' limit 1`,
+)
+/** Whether a merge has begun and its end is not known; one that ended with its process is forgotten after a minute. */
+export const isBeingMerged = async (db: Db, id: number): Promise<boolean> =>
+  (await db.one(merging, { id })) !== undefined
 
 const intended = statement(
   (p: Slots<{ id: number }>) => sql<{ commit_sha: string }>`

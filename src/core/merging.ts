@@ -5,7 +5,8 @@ import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import { signatureOf, type Writing } from './commit_writing.ts'
 import { headOf } from './comparing.ts'
-import { findIntents, noteIntent } from './merge_request_rows.ts'
+import { finishMerge } from './merge_request_moves.ts'
+import { findIntents, forgetIntent, noteIntent, type Intent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
 import { movingRefs } from './pushes.ts'
 
@@ -54,13 +55,15 @@ interface Merging extends Writing {
 export async function mergeRequest(merging: Merging, plan: MergePlan): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      return await mergeOnce(merging, plan)
+      const intent = await mergeOnce(merging, plan)
+      // Whatever became of the branch since it moved.
+      return await finishMerge(merging, merging.project, intent)
     } catch (error) {
       if (!isGitError(error, 'moved') || attempt === ATTEMPTS) throw error
     }
 }
 
-function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
+function mergeOnce(merging: Merging, plan: MergePlan): Promise<Intent> {
   const { repository, git, project, mergeRequest: request } = merging
   const target = HEADS + request.target_branch
   const isHere = request.source_project_id === request.project_id
@@ -80,11 +83,17 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
       if (await holdsOne(repository, tip, begun)) throw new MergeRefused('not_allowed')
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
-      await noteIntent(merging.db, { id: request.id, user_id: merging.actor.id, ...made })
+      const intent = { id: request.id, user_id: merging.actor.id, ...made }
+      const { target_branch } = request
+      if (!(await noteIntent(merging.db, { ...intent, target_branch }))) throw new MergeRefused('not_allowed')
       const moves: RefMove[] = [{ ref: target, from: tip, to: made.commit_sha }]
-      if (plan.removesSource && isHere) moves.push({ ref: branch, from: head, to: undefined })
-      await repository.moveRefs(moves)
-      return { result: undefined, moves }
+      if (plan.removesSource && isHere && (await repository.defaultBranch()) !== request.source_branch)
+        moves.push({ ref: branch, from: head, to: undefined })
+      await repository.moveRefs(moves).catch(async (error: unknown) => {
+        if (isGitError(error, 'moved')) await forgetIntent(merging.db, intent)
+        throw error
+      })
+      return { result: intent, moves }
     }),
   )
 }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { isHanging } from './errors.ts'
 import { createLengths } from './lengths.ts'
+import { createListener, type Listener } from './listener.ts'
 import type { Listed, PageStatement } from './pages.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
@@ -216,45 +217,6 @@ function createLane(settings: pg.ClientConfig, deadline: number): Lane {
       closed = true
       const client = await current?.catch(() => undefined)
       await client?.end()
-    },
-  }
-}
-
-interface Listener {
-  end(): Promise<void>
-}
-
-function createListener(settings: pg.ClientConfig, channel: string, heard: () => void): Listener {
-  let closed = false
-  let client: pg.Client | undefined
-  let retry: NodeJS.Timeout | undefined
-  const again = (): void => {
-    client = undefined
-    if (closed) return
-    clearTimeout(retry)
-    retry = setTimeout(() => void connect(), 500)
-  }
-  const connect = async (): Promise<void> => {
-    const mine = new pg.Client(settings)
-    client = mine
-    mine.on('error', () => {})
-    mine.on('notification', heard)
-    mine.once('end', again)
-    try {
-      await mine.connect()
-      await mine.query(`listen ${pg.escapeIdentifier(channel)}`)
-      heard()
-    } catch {
-      await mine.end().catch(() => {})
-      again()
-    }
-  }
-  void connect()
-  return {
-    end: async () => {
-      closed = true
-      clearTimeout(retry)
-      await client?.end().catch(() => {})
     },
   }
 }

@@ -43,4 +43,7 @@ const BUSY = new Set(['40001', '40P01', '55P03'])
 
 /** True when two writers stood in each other's way and the database ended one of them. */
 export const isBusy = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && BUSY.has(error.code ?? '')
+  error instanceof Busy || (error instanceof pg.DatabaseError && BUSY.has(error.code ?? ''))
+
+/** Somebody else is at it just now. */
+export class Busy extends Error {}

@@ -292,6 +292,36 @@ test('it takes a Developer to make and remove branches', async () => {
   }
 })
 
+test('a branch that becomes the default while it is removed does either', async () => {
+  const { make, call, get } = world()
+  const project = await make.project({ repository: 'empty' })
+  const owner = await make.memberOf('owner', { project })
+  const at = `/projects/${project.id}`
+  const commit = {
+    branch: 'main',
+    commit_message: 'x',
+    actions: [{ action: 'create', file_path: 'a', content: 'a' }],
+  }
+  assert.equal((await call('POST', `${at}/repository/commits`, { as: owner, body: commit })).status, 201)
+  for (let round = 0; round < 16; round += 1) {
+    const branch = `next-${round}`
+    const made = await call('POST', `${at}/repository/branches`, { as: owner, body: { branch, ref: 'main' } })
+    assert.equal(made.status, 201, made.text)
+    const answers = await Promise.all([
+      call('PUT', at, { as: owner, body: { default_branch: branch } }),
+      call('DELETE', `${at}/repository/branches/${branch}`, { as: owner }),
+    ])
+    const { default_branch: now } = (await get(at, owner)).body as { default_branch: string }
+    const there = await get(`${at}/repository/branches/${now}`, owner)
+    assert.equal(
+      there.status,
+      200,
+      `${now}: ${answers.map(({ status, text }) => `${status} ${text}`).join()}`,
+    )
+    await call('PUT', at, { as: owner, body: { default_branch: 'main' } })
+  }
+})
+
 test('of many who make one branch at once, one does', async () => {
   const project = await fresh()
   const answers = await Promise.all(Array.from({ length: 8 }, () => create(project, 'once')))

@@ -126,7 +126,7 @@ export const deleteBranch = operation({
   first: [...code, signedInHere],
   gates: [developer, branch, unmodified('branch')],
   handle: async (ctx) => {
-    const { db, project, actor, branch } = ctx
+    const { db, project, repository, actor, branch } = ctx
     if (branch.name === project.default_branch) throw isDefault()
     const rule = (await pushRules(db, project))(branch.name)
     if (!mayDelete(rule, { id: actor.id, role: project.role, admin: actor.admin })) throw isProtected()
@@ -134,6 +134,8 @@ export const deleteBranch = operation({
     await moveNamed(ctx, [ref], async (held) => {
       const from = held.get(ref)
       if (from === undefined) throw notFound('Branch')
+      // It may have become so meanwhile.
+      if ((await repository.defaultBranch()) === branch.name) throw isDefault()
       return [{ ref, from, to: undefined }]
     })
     return null
@@ -158,11 +160,12 @@ export const deleteMergedBranches = operation({
       merged.filter(({ name }) => ruleOf(name) === undefined).map(({ name, id }) => [HEADS + name, id]),
     )
     // What moved since it was looked at has something of its own again.
-    await moveNamed(ctx, [...going.keys()], async (held) =>
-      [...going]
-        .filter(([ref, id]) => held.get(ref) === id)
-        .map(([ref, id]) => ({ ref, from: id, to: undefined })),
-    )
+    await moveNamed(ctx, [...going.keys()], async (held) => {
+      const head = await ctx.repository.defaultBranch()
+      return [...going]
+        .filter(([ref, id]) => held.get(ref) === id && ref !== `${HEADS}${head}`)
+        .map(([ref, id]) => ({ ref, from: id, to: undefined }))
+    })
     return new Answer(202, { message: '202 Accepted' })
   },
   returns: Accepted,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { changeMergeRequest } from '../../core/merge_request_changes.ts'
+import { compareAgain } from '../../core/merge_request_moves.ts'
 import { reconcileMarked } from '../../core/reconciler.ts'
 import { gitLines, gitText } from '../../../test/support/git_fixtures.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
@@ -153,6 +156,91 @@ suite('many at once', () => {
     )
     const merged = gitLines(shop.directory, ['branch', '--merged', 'main', '--format=%(refname:short)'])
     assert.equal(merged.filter((name) => name.startsWith('many-')).length, 10)
+  })
+
+  const others: [what: string, change: (iid: number) => Promise<unknown>][] = [
+    ['closed', (iid) => shop.ask('PUT', `/${iid}`, { body: { state_event: 'close' } })],
+    ['closed by a word', (iid) => shop.ask('POST', `/${iid}/notes`, { body: { body: '/close' } })],
+    ['sent elsewhere', (iid) => shop.ask('PUT', `/${iid}`, { body: { target_branch: 'elsewhere' } })],
+  ]
+  for (const [what, change] of others)
+    test(`what is merged while it is ${what} is either`, async () => {
+      if ((await shop.tip('elsewhere')) === '') await shop.commit('elsewhere', { elsewhere: 'x' })
+      let merges = 0
+      for (let round = 0; round < 12; round += 1) {
+        const iid = await shop.open(`between-${what.replaceAll(' ', '-')}-${round}`)
+        const [answer] = await Promise.all([
+          merge(iid),
+          setTimeout(round * round * 3).then(() => change(iid)),
+        ])
+        const row = (await shop.ask('GET', `/${iid}`)).body as Merged & { target_branch: string }
+        const merged = gitLines(shop.directory, [
+          'branch',
+          '--contains',
+          row.sha,
+          '--format=%(refname:short)',
+        ])
+        if (answer.status === 200) merges += 1
+        assert.deepEqual(
+          [row.state === 'merged', row.merge_commit_sha !== null, merged.includes('main')],
+          [answer.status === 200, answer.status === 200, answer.status === 200],
+          `${answer.text} and ${JSON.stringify(row)}`,
+        )
+        if (answer.status === 200) assert.equal(row.target_branch, 'main')
+      }
+      assert.ok(merges > 0)
+    })
+
+  test('what is merged while its target branch goes is merged', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      await shop.commit(`onto-${round}`, { [`onto ${round}`]: 'x' })
+      const iid = await shop.open(`going-${round}`, { target_branch: `onto-${round}` })
+      const [answer] = await Promise.all([
+        merge(iid),
+        setTimeout(round * round * 5).then(() =>
+          world().call('DELETE', `/projects/${shop.project.id}/repository/branches/onto-${round}`, {
+            as: shop.owner,
+          }),
+        ),
+      ])
+      assert.equal((await get(iid)).state === 'merged', answer.status === 200, answer.text)
+    }
+  })
+
+  test('what is pushed while a merge request is opened again belongs to it', async () => {
+    const iid = await shop.open('again')
+    await shop.ask('PUT', `/${iid}`, { body: { state_event: 'close' } })
+    const { db, git } = world().opened.instance
+    const [row] = await rowsOf<{ id: number }>(
+      world(),
+      'select id from merge_requests where iid = $1 and project_id = $2',
+      [iid, shop.project.id],
+    )
+    const actor = shop.owner
+    const project = { id: shop.project.id, traversal_ids: [] }
+    const deed = { git, actor, project, now: new Date() }
+    const head = await db.transaction(async (tx) => {
+      await changeMergeRequest({ ...deed, db: tx }, row?.id ?? 0, { state: 'opened' })
+      return shop.commit('again', { 'again.txt': 'twice\n' })
+    })
+    const jobs = await rowsOf(world(), 'select from graphile_worker.jobs where key = $1', [
+      `compare_again ${row?.id}`,
+    ])
+    assert.equal(jobs.length, 1)
+    await compareAgain.run(world().opened.instance, { id: row?.id ?? 0 })
+    assert.equal((await get(iid)).sha, head)
+  })
+
+  test('a branch is pushed to while what it goes into changes', async () => {
+    const iid = await shop.open('restless')
+    for (let round = 0; round < 10; round += 1) {
+      const target_branch = round % 2 === 0 ? 'elsewhere' : 'main'
+      const [{ status, text }] = await Promise.all([
+        shop.ask('PUT', `/${iid}`, { body: { target_branch } }),
+        shop.commit('restless', { 'restless.txt': `${round}\n` }),
+      ])
+      assert.equal(status, 200, text)
+    }
   })
 
   test('of requests of one branch one is made, and the others name it', async () => {

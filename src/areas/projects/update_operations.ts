@@ -91,7 +91,11 @@ export const updateProject = operation({
     const branch = params.default_branch
     if (branch !== undefined && branch !== project.default_branch) {
       const path = repositoryPath(project.id)
-      await git.repository(path).locked(['HEAD'], () => pointHead(git.directory(path), branch))
+      // Nobody takes it away meanwhile; afterwards it is HEAD, which stays.
+      await git.repository(path).locked(['HEAD', `refs/heads/${branch}`], async () => {
+        await checkBranch(ctx)
+        await pointHead(git.directory(path), branch)
+      })
     }
     return presentRecord(record, ctx, { signedIn: true, admin: actor.admin })
   },
