@@ -127,6 +127,10 @@ test('a merge request goes to another branch that is there, as it is told', asyn
     '/target_branch none',
     '/target_branch going',
     '/target_branch release',
+    `/target_branch ${'x'.repeat(100_000)}`,
+    '/target_branch ../../HEAD',
+    '/target_branch main/',
+    '/target_branch a b\tc',
   ])
     assert.deepEqual((await say(twin, body)).body, FAILED, body)
   assert.deepEqual((await say(twin, '/target_branch main', reporter)).body, FAILED)
