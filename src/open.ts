@@ -10,6 +10,7 @@ import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
 import { fillRepository } from './core/filling.ts'
 import { watchImports } from './core/import_watch.ts'
+import { foldLabelCounts } from './core/label_counts.ts'
 import { compareAgain } from './core/merge_request_moves.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
@@ -29,6 +30,7 @@ const JOBS: readonly AnyJob[] = [
   maintainRepository,
   hearCommits,
   compareAgain,
+  foldLabelCounts,
   fillRepository,
   removeRepository,
   scheduleIterations,

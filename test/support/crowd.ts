@@ -54,7 +54,8 @@ export async function makeCrowd(
                and case l.title when 'most' then i.iid % 60 > 0 when 'nearly' then i.iid % 70 > 0
                                 when 'half' then i.iid % 2 = 0 else i.iid % 50 = 7 end) borne
          where i.project_id = ${id};
-      set session_replication_role = origin;`)
+      set session_replication_role = origin;
+      select count_labels_anew();`)
   return { group: group.id, project, author }
 }
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { homeOf, openTo, type Viewer } from '../../core/roles.ts'
+import { labelCounts, ownLabelled } from '../../core/label_counts.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import type { Label } from '../../db/schema.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
@@ -7,7 +8,6 @@ import { statements } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { LabelForCaller } from '../../records/label.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
-import { seesIssue } from '../../core/noteables.ts'
 import {
   mine,
   role,
@@ -35,24 +35,18 @@ interface Where {
 }
 /** The counts are joined to the rows of the page only, and count what the caller may see. */
 function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
-  const all = sql`true`
-  const issues = sql`${seesIssuesOf(p, false)} and ${seesIssue(p.user_id, role)}`
-  const [issue, requests] = everything ? [all, all] : [issues, seesMergeRequestsOf(p.open_to)]
+  const all = { issues: sql`true`, requests: sql`true`, role: sql.lit(ROLES.owner) }
+  const seen = {
+    issues: seesIssuesOf(p, false),
+    requests: seesMergeRequestsOf(p.open_to),
+    role,
+    joined: sql`join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id`,
+  }
   return sql`
-    select l.*, issue_counts.*, merge_request_counts.*,
+    with ${mine(p)}, ${ownLabelled(p.user_id)}
+    select l.*, counts.*,
            exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed
-      from (${rows}) l,
-           lateral (
-             select count(*) filter (where i.state = 'opened')::int as open_issues_count,
-                    count(*) filter (where i.state = 'closed')::int as closed_issues_count
-               from label_links k join issues i on i.id = k.noteable_id
-               join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
-              where k.label_id = l.id and ${issue}) issue_counts,
-           lateral (
-             select count(*)::int as open_merge_requests_count
-               from label_links k join merge_requests m on m.id = k.noteable_id and m.state = 'opened'
-               join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
-              where k.label_id = l.id and ${requests}) merge_request_counts
+      from (${rows}) l, ${labelCounts(everything ? all : seen)}
      order by l.title, l.id`
 }
 
@@ -109,10 +103,7 @@ const list = pageStatements<ListShape, ListValues, LabelForCaller>((p, shape) =>
     sources(p, shape, sql`offset 0`).map((source) => sql`select from (${source}) l`),
     sql` union all `,
   )
-  return paged(
-    sql<LabelForCaller>`with ${mine(p)} ${counted(p, rows, shape.everything)}`,
-    sql`with ${mine(p)} ${matches}`,
-  )
+  return paged(counted(p, rows, shape.everything), sql`with ${mine(p)} ${matches}`)
 })
 
 interface Page {
@@ -140,8 +131,7 @@ export async function listLabels(
 }
 
 const one = statements<{ everything: boolean }, Caller & { id: number }, LabelForCaller>(
-  (p, { everything }) =>
-    sql`with ${mine(p)} ${counted(p, sql`select * from labels where id = ${p.id}`, everything)}`,
+  (p, { everything }) => counted(p, sql`select * from labels where id = ${p.id}`, everything),
 )
 
 /** Adds what the caller sees around a label. */

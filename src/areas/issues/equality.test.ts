@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Namespace, Project } from '../../db/schema.ts'
+import { foldLabelCounts } from '../../core/label_counts.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
@@ -260,6 +261,34 @@ test('what links know of an issue is what the issue says', async () => {
                       and (i.iid % 240 > 0 or k.label_ids is not null)))`,
   )
   assert.deepEqual(rows, [])
+})
+
+test('what is kept of how many bear a label is how many do, also when it is summed up', async () => {
+  const wrong = (): Promise<unknown[]> =>
+    rowsOf(
+      world(),
+      `select * from (
+         select label_id, project_id, sum(opened) as opened, sum(closed) as closed, sum(hidden_opened) as hidden_opened,
+                sum(hidden_closed) as hidden_closed
+           from label_counts group by label_id, project_id) kept
+       full join (
+         select k.label_id, i.project_id, count(*) filter (where i.state = 'opened' and not i.confidential) as opened,
+                count(*) filter (where i.state = 'closed' and not i.confidential) as closed,
+                count(*) filter (where i.state = 'opened' and i.confidential) as hidden_opened,
+                count(*) filter (where i.state = 'closed' and i.confidential) as hidden_closed
+           from label_links k join issues i on i.id = k.noteable_id group by k.label_id, i.project_id) seen
+       using (label_id, project_id)
+       where (kept.opened, kept.closed, kept.hidden_opened, kept.hidden_closed)
+             is distinct from (seen.opened, seen.closed, seen.hidden_opened, seen.hidden_closed)
+         and (seen.opened is not null or (kept.opened, kept.closed, kept.hidden_opened, kept.hidden_closed) <> (0, 0, 0, 0))`,
+    )
+  const twice = (): Promise<unknown[]> =>
+    rowsOf(world(), 'select label_id from label_counts group by label_id, project_id having count(*) > 1')
+  assert.deepEqual(await wrong(), [])
+  assert.ok((await twice()).length > 0)
+  await foldLabelCounts.run(world().opened.instance, {})
+  assert.deepEqual(await wrong(), [])
+  assert.deepEqual(await twice(), [])
 })
 
 test('what reactions know of an issue is what the issue says', async () => {

@@ -137,6 +137,20 @@ test('what somebody reacted to with any emoji is found from reactions, not by a 
   assert.ok(rows <= COUNTED + 1, `${rows} rows`)
 })
 
+test('labels with their counts are read as soon where many bear them', async () => {
+  for (const as of [planner, guest])
+    for (const path of [
+      ({ project }: Crowd) => `/projects/${project}/labels`,
+      ({ group }: Crowd) => `/groups/${group}/labels?only_group_labels=false&include_descendant_groups=true`,
+    ]) {
+      const [little, much] = [
+        await readingOf(world(), path(few), as),
+        await readingOf(world(), path(many), as),
+      ]
+      assert.ok(much.blocks < little.blocks + 20, `${little.blocks} blocks became ${much.blocks}`)
+    }
+})
+
 test('who has a part in an issue is found among many notes as among few', async () => {
   for (const as of [planner, guest]) {
     const [little, much] = [

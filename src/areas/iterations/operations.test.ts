@@ -274,8 +274,11 @@ test('a worker does so every hour', async () => {
   for (let turn = 0; turn < 400 && (await automated.dates()).length === 0; turn++) await sleep(10)
   await worker.stop()
   assert.equal((await automated.dates()).length, 3)
-  const kept = await rowsOf(world(), 'select identifier from graphile_worker._private_known_crontabs')
-  assert.deepEqual(kept, [{ identifier: 'schedule_iterations' }])
+  const kept = await rowsOf<{ identifier: string }>(
+    world(),
+    'select identifier from graphile_worker._private_known_crontabs',
+  )
+  assert.ok(kept.some(({ identifier }) => identifier === 'schedule_iterations'))
 })
 
 test('what ended hands its open issues to the iteration that is now, once', async () => {

@@ -1,6 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES } from '../../core/roles.ts'
-import { seesIssue } from '../../core/noteables.ts'
+import { labelCounts, ownLabelled } from '../../core/label_counts.ts'
 import { mayReadCode } from '../../access/gates.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
@@ -35,24 +34,17 @@ type Counted = Slots<Seen & { project_id: number }>
 
 /** Joined to the rows of the page only. Issues of this project that the viewer may see, and its merge requests. */
 const aroundLabels = (p: Counted, rows: RawBuilder<unknown>): RawBuilder<LabelInProject> => sql`
-  select l.*, issue_counts.*, merge_request_counts.*,
+  with ${ownLabelled(p.user_id)}
+  select l.*, counts.*,
          exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed,
          (select r.priority from label_priorities r where r.project_id = ${p.project_id} and r.label_id = l.id) as priority
     from (${rows}) l,
-         lateral (
-           select count(*) filter (where k.noteable_state = 'opened')::int as open_issues_count,
-                  count(*) filter (where k.noteable_state = 'closed')::int as closed_issues_count
-             from label_links k
-            where ${p.issues}::boolean and k.label_id = l.id and k.noteable_kind = 'issue'
-              and k.noteable_project_id = ${p.project_id}
-              and (not k.noteable_confidential or ${p.role}::bigint >= ${sql.lit(ROLES.planner)}
-                   or exists (select from issues i
-                               where i.id = k.noteable_id and ${seesIssue(p.user_id, sql`${p.role}::bigint`)}))) issue_counts,
-         lateral (
-           select count(*)::int as open_merge_requests_count
-             from label_links k
-            where ${p.requests}::boolean and k.label_id = l.id and k.noteable_kind = 'merge_request'
-              and k.noteable_project_id = ${p.project_id} and k.noteable_state = 'opened') merge_request_counts
+         ${labelCounts({
+           where: sql`c.project_id = ${p.project_id}`,
+           issues: sql`${p.issues}::boolean`,
+           requests: sql`${p.requests}::boolean`,
+           role: sql`${p.role}::bigint`,
+         })}
    order by l.title, l.id`
 
 interface ListShape {
