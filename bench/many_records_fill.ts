@@ -55,8 +55,7 @@ const records = (project: number, count: number, reader: string): string => `
     select (select id from users where username = '${reader}'), 1 + i.iid % 100, ${project}, i.id, case when i.iid % 3 = 0 then 'assigned' else 'mentioned' end,
            case when i.iid % 4 = 0 then 'done' else 'pending' end
       from issues i where i.project_id = ${project} order by i.iid limit ${count};
-  set session_replication_role = origin;
-  select count_labels_anew();`
+  set session_replication_role = origin; select count_labels_anew();`
 
 /** A statement that may take an hour. */
 const patient = (text: string): { text: string } => Object.assign({ text }, { query_timeout: 3_600_000 })
