@@ -115,11 +115,15 @@ test('a merge of something else than was looked at is refused', async () => {
   const seen = await shop.tip('watched')
   await shop.commit('watched', { 'watched.txt': 'changed\n' })
   const head = await shop.tip('watched')
-  const answer = await merge(iid, { sha: seen })
-  assert.deepEqual(
-    [answer.status, answer.body],
-    [409, { message: `SHA does not match HEAD of source branch: ${head}` }],
-  )
+  for (const sha of [seen, ''])
+    for (const answer of [
+      await merge(iid, { sha }),
+      await shop.ask('POST', `/${iid}/approve`, { body: { sha } }),
+    ])
+      assert.deepEqual(
+        [answer.status, answer.body],
+        [409, { message: `SHA does not match HEAD of source branch: ${head}` }],
+      )
   assert.equal((await merge(iid, { sha: head })).status, 200)
 })
 
