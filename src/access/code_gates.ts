@@ -1,12 +1,20 @@
 import { Type as t } from 'typebox'
 import type { Commit } from '../git/objects/commit.ts'
 import type { Repository } from '../git/repository.ts'
-import { loads, type Actor, type Allows, type Has } from '../http/gate.ts'
+import { loads, type Actor, type Allows, type Gate, type Has } from '../http/gate.ts'
 import { notFound } from '../http/problems.ts'
 import { project, readsCode, repository, signedIn } from './gates.ts'
 
 /** Every path below a repository begins so, before its parameters are read, as published. */
 export const code = [project, repository, readsCode] as const
+
+/** A fork or an import has no repository until it is filled. */
+export const filledRepository: Gate<'checks', never, { repository: Repository }, object> = {
+  kind: 'checks',
+  says: 'a repository that is filled',
+  refuses: () => notFound('Repository'),
+  pass: async ({ repository }) => ((await repository.exists()) ? {} : undefined),
+}
 
 /** A commit of the repository. */
 export const commit = loads({

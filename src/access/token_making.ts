@@ -17,11 +17,15 @@ const ROTATED_LIFETIME = 7
 export const pastExpiry = (): ReturnType<typeof invalid> =>
   invalid({ expires_at: ['must be a date in the future'] })
 
-/** Makes a token and gives its row beside it, to be shown this once. Throws the Problem for a day that is past. */
+/** A token without a scope would do for nothing too. */
+export const noScopes = (): ReturnType<typeof invalid> => invalid({ scopes: ["can't be blank"] })
+
+/** Makes a token and gives its row beside it, to be shown this once. Throws the Problem for one that would do for nothing. */
 export async function issueToken(
   { db, settings, now }: Here,
   wanted: Omit<NewToken, 'token' | 'expires_at'> & { readonly expires_at?: string | undefined },
 ): Promise<{ row: Token; token: string }> {
+  if (wanted.scopes.length === 0) throw noScopes()
   const token = makeToken(settings.get('personal_access_token_prefix'))
   const expires_at = wanted.expires_at ?? dayAfter(now, LIFETIME)
   if (expires_at <= dayAfter(now, 0)) throw pastExpiry()

@@ -96,13 +96,19 @@ const begin = statement(
       from thread
     returning *`,
 )
+/** Nothing is left to settle in the thread `d`: what is answered there leaves it so, as published. */
+const isSettled = sql`(
+  select bool_and(n.resolved_at is not null) from notes n
+   where n.discussion_id = d.id and n.type is not null and n.system_action is null)`
 const answer = statement(
   (p: Slots<Written & { discussion_id: number }>) => sql<Note>`
     insert into notes (discussion_id, noteable_id, author_id, type, body, internal, mentions_project_id, mentions_code,
-                       diff_position, commit_id, created_at, updated_at)
+                       diff_position, commit_id, created_at, updated_at, resolved_at, resolved_by_id)
     select d.id, d.noteable_id, ${p.author_id}, ${p.type}, ${p.body}, d.internal, d.mentions_project_id, d.mentions_code,
-           ${p.position}::jsonb, ${p.commit_id}, now.at, now.at
-      from discussions d, (select coalesce(${p.created_at}::timestamptz, clock_timestamp()) as at) now
+           ${p.position}::jsonb, ${p.commit_id}, now.at, now.at,
+           case when settled.it then clock_timestamp() end, case when settled.it then ${p.author_id}::bigint end
+      from discussions d, (select coalesce(${p.created_at}::timestamptz, clock_timestamp()) as at) now,
+           lateral (select ${isSettled} as it) settled
      where d.id = ${p.discussion_id} and d.noteable_id = ${p.noteable_id} and ${hasRoom(p.noteable_id)}
     returning *`,
 )

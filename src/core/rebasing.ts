@@ -13,17 +13,26 @@ interface Rebasing extends Writing {
 
 /** Why a branch was not rebased. */
 export class RebaseFailed extends Error {}
+/** One of the branches is not there; `which` tells it. */
+export class BranchGone extends Error {
+  readonly which: 'Source' | 'Target'
+  constructor(which: BranchGone['which']) {
+    super('a branch is gone')
+    this.which = which
+  }
+}
 
 /**
  * Makes the commits of a merge request's branch again on top of its target, each by its author; merges and what changes
- * nothing any more are left out. Throws RebaseFailed, with no branch moved.
+ * nothing any more are left out. Throws RebaseFailed or BranchGone, with no branch moved.
  */
 export async function rebaseBranch(rebasing: Rebasing): Promise<void> {
   const { repository, mergeRequest: request } = rebasing
   const branch = HEADS + request.source_branch
   await moveNamed(rebasing, [branch], async (held) => {
     const [head, tip] = [held.get(branch), await repository.ref(HEADS + request.target_branch)]
-    if (head === undefined || tip === undefined) throw new RebaseFailed('a branch is gone')
+    if (head === undefined) throw new BranchGone('Source')
+    if (tip === undefined) throw new BranchGone('Target')
     if (await repository.isAncestor(tip, head)) return []
     const to = await again(rebasing, repository, { head, tip })
     return [{ ref: branch, from: head, to }]

@@ -109,9 +109,10 @@ export function presentRecord(row: ProjectRecord, site: Site, view: RecordView):
 }
 
 function presentBrief(row: ProjectInGroup, site: Site): Brief {
-  const readme =
-    row.empty_repo || row.default_branch === null ? null : `/-/blob/${row.default_branch}/README.md`
-  return Object.assign(presentIdentity(row, site), {
+  const identity = presentIdentity(row, site)
+  const { default_branch: branch } = identity
+  const readme = row.empty_repo || branch === null ? null : `/-/blob/${branch}/README.md`
+  return Object.assign(identity, {
     readme_url: readme && `${site.config.url}/${row.full_path}${readme}`,
     visibility: row.visibility,
   })

@@ -91,6 +91,8 @@ export type ProjectInGroup = Project & {
     readonly avatar_url: string | null
   }
   readonly shared_with_groups: NonNullable<Static<typeof GroupProject>['shared_with_groups']>
+  /** Whether the viewer reads its code: what branches it has is told to nobody else. */
+  readonly shows_code: boolean
 }
 
 type Site = Pick<Instance, 'config'>
@@ -143,7 +145,7 @@ export function presentIdentity(row: ProjectInGroup, { config }: Site): Static<t
     path: row.path,
     path_with_namespace: row.full_path,
     created_at: row.created_at.toISOString(),
-    default_branch: row.default_branch,
+    default_branch: row.shows_code ? row.default_branch : null,
     tag_list: row.topics,
     topics: row.topics,
     ssh_url_to_repo: `git@${config.hostname}:${row.full_path}.git`,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Type as t, type Static } from 'typebox'
 import { maySetLevel, manages } from '../../access/member_gates.ts'
-import { alreadyRevoked, issueToken, pastExpiry, rotateToken } from '../../access/token_making.ts'
+import { alreadyRevoked, issueToken, noScopes, pastExpiry, rotateToken } from '../../access/token_making.ts'
 import type { Scope } from '../../access/tokens.ts'
 import * as tokens from '../../core/access_tokens.ts'
 import type { Source } from '../../core/membership.ts'
@@ -152,7 +152,7 @@ export const creating = (kind: Source['kind']) =>
       return { ...present(made.row, source, access_level), token: made.token }
     },
     returns: NewBotToken,
-    refuses: [noOwner(kind), noBot(kind), pastExpiry],
+    refuses: [noOwner(kind), noBot(kind), pastExpiry, noScopes],
   }) as const
 
 export const rotating = {

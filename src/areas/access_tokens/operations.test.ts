@@ -155,6 +155,26 @@ test('a token is not made to be over, of whatever kind it is, and nothing is mad
   assert.equal(await contents(world()), before)
 })
 
+test('a token that would do for nothing is not made, of whatever kind it is', async () => {
+  const admin = await world().make.admin()
+  const user = await world().make.user()
+  const before = await contents(world())
+  for (const [path, as] of [
+    [ofProject(), owner],
+    [ofGroup(), owner],
+    [`/users/${user.id}/personal_access_tokens`, admin],
+    [`/users/${user.id}/impersonation_tokens`, admin],
+    ['/user/personal_access_tokens', user],
+  ] as const)
+    for (const scopes of [[], '', [null]])
+      assert.deepEqual(
+        told(await call('POST', path, { name: 'idle', scopes }, as)),
+        [400, { message: { scopes: ["can't be blank"] } }],
+        path,
+      )
+  assert.equal(await contents(world()), before)
+})
+
 test('with its project a token ends', async () => {
   const project = await world().make.project({ group: harbour })
   const path = `/projects/${project.id}/access_tokens`

@@ -38,7 +38,7 @@ async function valuesOf(ctx: Context, project: Project, wanted: ReadonlySet<Plac
     group_name: () => topLevelName(db, project.traversal_ids),
     gitlab_server: () => config.hostname,
     gitlab_pages_domain: () => config.pagesDomain,
-    default_branch: () => project.default_branch ?? undefined,
+    default_branch: () => (showsCode(ctx, project) ? (project.default_branch ?? undefined) : undefined),
     commit_sha: () => head(ctx, project),
     latest_tag: () => latestTag(ctx, project),
   }

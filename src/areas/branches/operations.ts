@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code, signedInHere } from '../../access/code_gates.ts'
+import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
 import { mayPush, pushRules } from '../../core/protected_branches.ts'
@@ -15,7 +15,6 @@ import { isPattern, mayDelete } from './rules.ts'
 import { HEADS, complete, listFound, listMerged, matching, type Found } from './store.ts'
 
 const badRegex = (): ReturnType<typeof badParams> => badParams(['regex is invalid'])
-const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 
 export const listBranches = operation({
   method: 'GET',
@@ -30,11 +29,10 @@ export const listBranches = operation({
     regex: t.Optional(t.String({ description: 'A regular expression that finds the name' })),
     sort: t.Optional(oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' })),
   }),
-  gates: [],
+  gates: [filledRepository],
   handle: async (ctx) => {
     const { db, repository, params, page } = ctx
     const { search = '', regex = '' } = params
-    if (!(await repository.exists())) throw noRepository()
     let found: Found[] = await listFound(repository, params.sort ?? 'name_asc')
     if (search !== '') {
       const matches = searching(search)
@@ -50,7 +48,7 @@ export const listBranches = operation({
     return { items: rows.map((row) => present(row, ctx)), total: found.length }
   },
   returns: pageOf(Branch),
-  refuses: [noRepository, badRegex],
+  refuses: [badRegex],
 })
 
 export const getBranch = operation({
@@ -86,7 +84,7 @@ export const createBranch = operation({
     branch: t.String({ description: 'The name of the new branch' }),
     ref: t.String({ description: 'The branch, tag or commit that it starts from' }),
   }),
-  gates: [developer],
+  gates: [developer, filledRepository],
   handle: async (ctx) => {
     const { db, project, repository, actor, params } = ctx
     const { branch: name, ref } = params
@@ -153,7 +151,7 @@ export const deleteMergedBranches = operation({
   published: true,
   moves: 'refs',
   first: [...code, signedInHere],
-  gates: [developer],
+  gates: [developer, filledRepository],
   handle: async (ctx) => {
     const [ruleOf, merged] = await Promise.all([pushRules(ctx.db, ctx.project), listMerged(ctx)])
     const going = new Map(

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code } from '../../access/code_gates.ts'
+import { code, filledRepository } from '../../access/code_gates.ts'
 import { hasRepository, mayReadCode, signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
@@ -19,7 +19,6 @@ const MB = 1024 * 1024
 const notInNetwork = (name: string): ReturnType<typeof forbidden> =>
   forbidden(`Project is not included in the fork network for ${name}`)
 const noProject = (): ReturnType<typeof notFound> => notFound('Project')
-const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 
 /** The commit starts in the project itself, or where it was forked from or to, as far as the caller reads the code there. */
 const startProject: Gate<
@@ -70,10 +69,9 @@ export const createCommit = operation({
     },
     { atMostOne: ['start_branch', 'start_sha'] },
   ),
-  gates: [startProject, signedIn, pushes],
+  gates: [startProject, signedIn, pushes, filledRepository],
   handle: async (ctx) => {
-    const { repository, params, right } = ctx
-    if (!(await repository.exists())) throw noRepository()
+    const { params, right } = ctx
     const sha = await committed(
       commitChanges(ctx, {
         branch: params.branch,
@@ -91,5 +89,5 @@ export const createCommit = operation({
     return presentFreshDetail(ctx, sha, params.stats !== false)
   },
   returns: CommitDetail,
-  refuses: [noProject, noRepository, () => refused('A file with this name already exists')],
+  refuses: [noProject, () => refused('A file with this name already exists')],
 })

@@ -9,7 +9,7 @@ import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden, noSuchRecord } from '../../http/problems.ts'
 import { filled, oneOf } from '../../http/schema.ts'
 import { Note, presentNote } from '../../records/note.ts'
-import { CommandsOnly, bodyParams, change, says } from './saying.ts'
+import { CommandsOnly, bodyParams, change, notInternal, says } from './saying.ts'
 import * as store from './store.ts'
 
 const listNotes = operation({
@@ -51,10 +51,11 @@ const getNote = operation({
   returns: Note,
 })
 
-/** Whoever does not see internal notes writes none. */
+/** Whoever does not see internal notes writes none; where there are none, what was to be hidden is not shown to all. */
 function isInternal(here: Here, asked: boolean): boolean {
   if (asked && !readsInternal(here.reader)) throw forbidden()
-  return asked && here.noteable.kind !== 'snippet'
+  if (asked && here.noteable.kind === 'snippet') throw notInternal()
+  return asked
 }
 
 const createNote = operation({
@@ -80,7 +81,7 @@ const createNote = operation({
   },
   returns: Note,
   also: { 202: CommandsOnly },
-  refuses: says.refuses,
+  refuses: [...says.refuses, notInternal],
 })
 
 const updateNote = operation({

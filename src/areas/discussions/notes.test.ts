@@ -231,6 +231,19 @@ test('internal notes are as if they were not, for those below Reporter', async (
   assert.equal(mine.status, 404, 'not even their author')
 })
 
+test('on a snippet nothing is said in confidence, and nothing that was to be is said openly', async () => {
+  const about = await makeSnippet(world(), project)
+  for (const flag of ['internal', 'confidential']) {
+    const answer = await say(about, reporter, { body: 'x', [flag]: true })
+    assert.deepEqual(
+      [answer.status, answer.body],
+      [400, { message: '400 Bad request - Note {:internal=>["can not be set for this resource"]}' }],
+    )
+  }
+  assert.deepEqual((await world().get(`${about.path}/notes`, reporter)).body, [])
+  assert.equal((await said(about, reporter, { body: 'x', internal: false })).internal, false)
+})
+
 test('what tells of a project is hidden from whoever does not see the project', async () => {
   const about = await makeIssue(world(), project)
   const secret = await world().make.project({ visibility: 'private' })

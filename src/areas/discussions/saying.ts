@@ -31,8 +31,10 @@ export const CommandsOnly = t.Object({
 /** The most characters of a note, as published. */
 const LONGEST = 1_000_000
 
-const badNote = (why: string): ReturnType<typeof refused> =>
-  refused(`400 Bad request - Note {:note=>["${why}"]}`)
+const badNote = (why: string, field = 'note'): ReturnType<typeof refused> =>
+  refused(`400 Bad request - Note {:${field}=>["${why}"]}`)
+export const notInternal = (): ReturnType<typeof refused> =>
+  badNote('can not be set for this resource', 'internal')
 const blank = (): ReturnType<typeof refused> => badNote("can't be blank")
 const overlong = (): ReturnType<typeof refused> => badNote(tooLong(LONGEST))
 

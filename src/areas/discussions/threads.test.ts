@@ -215,6 +215,27 @@ test('threads of merge requests are settled by developers and by the author, not
   assert.deepEqual([mine.status, (mine.body as Note).resolved], [200, true])
 })
 
+test('who answers in a settled thread leaves it settled, and in an open one open', async () => {
+  const about = await makeMergeRequest(world(), project)
+  const thread = await begin(about)
+  const path = `${about.path}/discussions/${thread.id}`
+  const answer = (): Promise<Note> => made(`${path}/notes`, other, { body: 'answer' })
+  assert.deepEqual([(await answer()).resolved, (await answer()).resolved], [false, false])
+  await call('PUT', path, developer, { resolved: true })
+  const late = await answer()
+  assert.deepEqual([late.resolved, late.resolved_by?.id], [true, other?.id])
+  assert.match(late.resolved_at ?? '', /^\d{4}-/)
+  await call('PUT', `${path}/notes/${late.id}`, developer, { resolved: false })
+  assert.equal((await answer()).resolved, false, 'one of its notes is open')
+  const alone = await single(about)
+  const [, { id } = { id: '' }] = await threads(about)
+  assert.equal(
+    (await made<Note>(`${about.path}/discussions/${id}/notes`, other, { body: 'a' })).resolved,
+    false,
+  )
+  assert.equal(alone.resolvable, false)
+})
+
 test('what cannot be settled says so', async () => {
   const issue = await makeIssue(world(), project)
   const thread = await begin(issue)

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code, signedInHere } from '../../access/code_gates.ts'
+import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { commitChanges } from '../../core/commit_writing.ts'
 import type { Change } from '../../git/objects/changes.ts'
@@ -83,7 +83,7 @@ export const createFile = operation({
   moves: 'refs',
   first,
   params: t.Object({ ...around, ...content }),
-  gates: [pushes],
+  gates: [pushes, filledRepository],
   handle: async (ctx) => {
     const { params } = ctx
     const bytes = await bytesOf(params)
@@ -107,7 +107,7 @@ export const updateFile = operation({
   reads: { ref: 'branch' },
   first,
   params: t.Object({ ...around, ...content, ...last }),
-  gates: [pushes],
+  gates: [pushes, filledRepository],
   handle: async (ctx) => {
     const { params } = ctx
     const bytes = await bytesOf(params)
@@ -132,7 +132,7 @@ export const deleteFile = operation({
   reads: { ref: 'branch' },
   first,
   params: t.Object({ ...around, ...last }),
-  gates: [pushes],
+  gates: [pushes, filledRepository],
   handle: async (ctx) => {
     await committed(
       commitChanges(

@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
+import { showsCodeOf } from '../../core/feature_sight.ts'
 import { projectPages } from '../../core/project_pages.ts'
-import { seesGroup } from '../../core/sight.ts'
+import { homeOf } from '../../core/roles.ts'
+import { role, seesGroup } from '../../core/sight.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
 
 /** One page of a group's projects, as far as the viewer may see them. */
 export const listProjects = projectPages<ProjectInGroup>(
   (p, rows, { everything }) => sql`
-    select p.*, to_json(home) as namespace, shared.shared_with_groups
-      from (${rows}) p,
+    select p.*, to_json(home) as namespace, shared.shared_with_groups,
+           ${showsCodeOf('p', role, everything)} as shows_code
+      from (${rows}) p, ${homeOf} n,
            lateral (select n.name, n.path, n.kind, n.full_name, n.full_path, n.parent_id, n.avatar_url
                       from namespaces n where n.id = p.namespace_id) home,
            lateral (select coalesce(json_agg(json_build_object(

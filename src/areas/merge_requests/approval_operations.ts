@@ -84,7 +84,8 @@ export const approveMergeRequest = operation({
   gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params } = ctx
-    if (params.sha && params.sha !== mergeRequest.head_sha) throw otherHead(mergeRequest.head_sha ?? '')
+    if (params.sha !== undefined && params.sha !== mergeRequest.head_sha)
+      throw otherHead(mergeRequest.head_sha ?? '')
     const isOpen = mergeRequest.state === 'opened'
     if (!isOpen || !(await approve(db, { id: mergeRequest.id, user_id: actor.id }))) throw unauthorized()
     return present(ctx)

@@ -53,7 +53,7 @@ export const mergeMergeRequest = operation({
     const wantsRemoval = params.should_remove_source_branch ?? row.remove_source_branch
     await mergeBranches(ctx, {
       method: methodOf(project),
-      sha: params.sha || undefined,
+      sha: params.sha,
       squash: squashes(project, params.squash ?? row.squash),
       message: params.merge_commit_message || mergeMessage(row, project, closes),
       squashMessage: params.squash_commit_message || row.title,

@@ -21,6 +21,7 @@ interface Merged {
   readonly squash_commit_sha: string | null
   readonly detailed_merge_status: string
   readonly has_conflicts: boolean
+  readonly merge_error: string | null
   readonly merge_user: { readonly username: string } | null
 }
 const merge = (iid: number, body: object = {}): ReturnType<Workshop['ask']> =>
@@ -118,11 +119,15 @@ test('a merge of something else than was looked at is refused', async () => {
   const seen = await shop.tip('watched')
   await shop.commit('watched', { 'watched.txt': 'changed\n' })
   const head = await shop.tip('watched')
-  const answer = await merge(iid, { sha: seen })
-  assert.deepEqual(
-    [answer.status, answer.body],
-    [409, { message: `SHA does not match HEAD of source branch: ${head}` }],
-  )
+  for (const sha of [seen, ''])
+    for (const answer of [
+      await merge(iid, { sha }),
+      await shop.ask('POST', `/${iid}/approve`, { body: { sha } }),
+    ])
+      assert.deepEqual(
+        [answer.status, answer.body],
+        [409, { message: `SHA does not match HEAD of source branch: ${head}` }],
+      )
   assert.equal((await merge(iid, { sha: head })).status, 200)
 })
 
@@ -358,4 +363,24 @@ test('a rebase makes the commits again on top of the target, or tells why not', 
 
 test('git finds nothing amiss behind all these merges', () => {
   gitText(shop.directory, ['fsck', '--strict', '--no-dangling'])
+})
+
+test('nothing is rebased where a branch is gone, and no conflict is told of', async () => {
+  const [iid, astray] = [await shop.open('vanished'), await shop.open('astray')]
+  await shop.commit('elsewhere', { 'elsewhere.txt': 'x' })
+  await shop.ask('PUT', `/${astray}`, { body: { target_branch: 'elsewhere' } })
+  for (const [number, branch, which] of [
+    [iid, 'vanished', 'Source'],
+    [astray, 'elsewhere', 'Target'],
+  ] as const) {
+    await world().call('DELETE', `/projects/${shop.project.id}/repository/branches/${branch}`, {
+      as: shop.owner,
+    })
+    const answer = await shop.ask('PUT', `/${number}/rebase`)
+    assert.deepEqual(
+      [answer.status, answer.body],
+      [403, { message: `403 Forbidden - ${which} branch does not exist` }],
+    )
+    assert.equal((await get(number)).merge_error, null)
+  }
 })

@@ -3,7 +3,7 @@ import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { mayPush, pushRules } from '../../core/protected_branches.ts'
 import type { Project } from '../../core/projects.ts'
-import { RebaseFailed, rebaseBranch } from '../../core/rebasing.ts'
+import { BranchGone, RebaseFailed, rebaseBranch } from '../../core/rebasing.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Gate } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
@@ -26,6 +26,8 @@ const rewrites: Gate<'allows', never, { project: Project; mergeRequest: Row }, {
 }
 
 const notAllowed = (): ReturnType<typeof rejected> => rejected('405 Method Not Allowed')
+const noBranch = (which: BranchGone['which'] = 'Source'): ReturnType<typeof forbidden> =>
+  forbidden(`${which} branch does not exist`)
 const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.'
 
 export const rebaseMergeRequest = operation({
@@ -45,7 +47,7 @@ export const rebaseMergeRequest = operation({
       () => false,
       (error: unknown) => {
         if (error instanceof RebaseFailed) return true
-        throw error
+        throw error instanceof BranchGone ? noBranch(error.which) : error
       },
     )
     await noteMergeError(db, mergeRequest.id, failed ? FAILED : null)
@@ -54,5 +56,5 @@ export const rebaseMergeRequest = operation({
   },
   returns: t.Object({ rebase_in_progress: t.Boolean() }),
   status: 202,
-  refuses: [notAllowed],
+  refuses: [notAllowed, noBranch],
 })

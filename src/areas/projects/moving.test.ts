@@ -25,6 +25,8 @@ const history = (): string => {
   return source
 }
 
+const onMain = { branch: 'main', commit_message: 'm' }
+
 test('a fork is a project of its own, whose repository outlives the one it was copied from', async () => {
   const { make, opened } = at()
   const project = await make.project({ visibility: 'public', repository: history() })
@@ -38,11 +40,23 @@ test('a fork is a project of its own, whose repository outlives the one it was c
   const early = await at().get(`/projects/${fork.body.id}/repository/branches`, user)
   assert.deepEqual([early.status, early.body], [404, { message: '404 Repository Not Found' }])
   const write = await post(user, `/projects/${fork.body.id}/repository/commits`, {
-    branch: 'main',
-    commit_message: 'm',
+    ...onMain,
     actions: [{ action: 'create', file_path: 'a', content: 'a' }],
   })
   assert.deepEqual([write.status, write.body], [404, { message: '404 Repository Not Found' }])
+  for (const [method, rest, sent] of [
+    ['POST', 'files/zz', { ...onMain, content: 'a' }],
+    ['PUT', 'files/zz', { ...onMain, content: 'a' }],
+    ['DELETE', 'files/zz', onMain],
+    ['POST', 'branches', { branch: 'new', ref: 'main' }],
+    ['POST', 'tags', { tag_name: 'new', ref: 'main' }],
+    ['DELETE', 'merged_branches', {}],
+    ['PUT', 'submodules/zz', { branch: 'main', commit_sha: '0'.repeat(40) }],
+  ] as const) {
+    const path = `/projects/${fork.body.id}/repository/${rest}`
+    const { status, body } = await at().call(method, path, { as: user, body: sent })
+    assert.deepEqual([status, body], [404, { message: '404 Repository Not Found' }], `${method} ${rest}`)
+  }
 
   await fillRepository.run(opened.instance, { project_id: fork.body.id })
   await fillRepository.run(opened.instance, { project_id: fork.body.id })

@@ -297,3 +297,44 @@ test('callers without a token are shown a public project briefly', async () => {
   const shown = (await at().get(`/projects/${id}`)).body as Body
   assert.deepEqual([shown['visibility'], shown['path'], 'permissions' in shown], ['public', 'open', false])
 })
+
+test('what branches there are is told to whoever reads the code, wherever the project is shown', async () => {
+  const { make } = at()
+  const group = await make.group({ visibility: 'public' })
+  const [open, shut] = [await make.project({ group, visibility: 'public' }), await make.project({ group })]
+  await make.sql(
+    `update projects set default_branch = 'main', empty_repo = false where namespace_id = ${group.id}`,
+  )
+  await make.sql(
+    `update projects set visibility = 'public', repository_access_level = 'private' where id = ${shut.id}`,
+  )
+  const [member, stranger] = [await make.memberOf('reporter', { project: shut }), await make.user()]
+  const guest = await make.memberOf('guest', { project: shut })
+  const fork = await make.project({ visibility: 'public' })
+  await make.sql(`update projects set forked_from_project_id = ${shut.id} where id = ${fork.id}`)
+  const readme = `https://guild.example/${shut.full_path}/-/blob/main/README.md`
+  for (const [as, told] of [
+    [undefined, [null, null]],
+    [stranger, [null, null]],
+    [guest, [null, null]],
+    [member, ['main', readme]],
+    [await make.admin(), ['main', readme]],
+  ] as const) {
+    const one = (await at().get(`/projects/${shut.id}`, as)).body as Body
+    assert.deepEqual([one['default_branch'], one['readme_url']], told)
+    const list = (await at().get('/projects', as)).body as Body[]
+    const listed = list.find(({ id }) => id === shut.id)
+    assert.deepEqual([listed?.['default_branch'], listed?.['readme_url']], told)
+    const inGroup = (await at().get(`/groups/${group.id}/projects?order_by=id&sort=asc`, as)).body as Body[]
+    assert.deepEqual(
+      inGroup.map((project) => [project.id, project['default_branch']]),
+      [
+        [open.id, 'main'],
+        [shut.id, told[0]],
+      ],
+    )
+    const origin = ((await at().get(`/projects/${fork.id}`, as)).body as Body)['forked_from_project'] as
+      Body | undefined
+    if (as !== undefined) assert.deepEqual([origin?.['default_branch'], origin?.['readme_url']], told)
+  }
+})

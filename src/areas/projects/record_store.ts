@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
+import { showsCodeOf } from '../../core/feature_sight.ts'
 import { ROLES, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
@@ -25,15 +26,17 @@ const shares = (p: CallerSlots, everything: boolean): Raw => sql`(
     from project_group_links l join namespaces n on n.id = l.group_id
    where l.project_id = p.id and ${lasts('l')} and ${seesGroup(p, everything)})`
 
+const roleInOrigin = roleInProject(sql`mine`, sql`o.id`, sql`n.traversal_ids`)
 const forkedFrom = (p: CallerSlots, everything: boolean): Raw => sql`(
-  select to_json(o.*)::jsonb || jsonb_build_object('namespace', ${home('n')}, 'shared_with_groups', '[]'::json)
+  select to_json(o.*)::jsonb || jsonb_build_object('namespace', ${home('n')}, 'shared_with_groups', '[]'::json,
+                                                   'shows_code', ${showsCodeOf('o', roleInOrigin, everything)})
     from projects o join namespaces n on n.id = o.namespace_id
    where o.id = p.forked_from_project_id
      and ${
        everything
          ? sql`true`
          : sql`(o.visibility = any(${p.open_to})
-                or ${roleInProject(sql`mine`, sql`o.id`, sql`n.traversal_ids`)} >= ${sql.lit(ROLES.guest)})`
+                or ${roleInOrigin} >= ${sql.lit(ROLES.guest)})`
      })`
 
 /** What the viewer holds on the project itself, a personal namespace counting as such, and on the groups above it. */
@@ -44,11 +47,14 @@ const levels = sql`
     where home.kind = 'group' and g.access_level <> ${sql.lit(ROLES.minimal_access)}
       and g.namespace_id = any(home.traversal_ids)) as group_level`
 
+const roleHere = roleInProject(sql`mine`, sql`p.id`, sql`home.traversal_ids`)
+
 /** The records of `rows`, which are whole rows of projects; stands behind `mine`. */
 export const recordsOf = (p: CallerSlots, rows: Raw, everything: boolean): RawBuilder<ProjectRecord> => sql`
   select p.*, ${home('home')} as namespace, ${shares(p, everything)} as shared_with_groups,
          ${authorJson(sql`home.owner_id`)} as owner, ${forkedFrom(p, everything)} as forked_from,
-         i.status as import_status, i.kind as import_kind, i.url as import_url, i.error as import_error, ${levels}
+         i.status as import_status, i.kind as import_kind, i.url as import_url, i.error as import_error, ${levels},
+         ${showsCodeOf('p', roleHere, everything)} as shows_code
     from (${rows}) p join namespaces home on home.id = p.namespace_id
     left join project_imports i on i.project_id = p.id`
 

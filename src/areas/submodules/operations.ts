@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { filledRepository } from '../../access/code_gates.ts'
 import { developer, project, repository, signedIn } from '../../access/gates.ts'
 import { committed, pushRight } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
@@ -7,9 +8,8 @@ import { presentFreshDetail } from '../../records/fresh_commit.ts'
 import { isRefName, isSha } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { refused } from '../../http/problems.ts'
 
-const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 const INVALID_PATH = 'Invalid submodule path'
 
 export const updateSubmodule = operation({
@@ -24,12 +24,11 @@ export const updateSubmodule = operation({
     commit_sha: t.String({ description: 'The full hash to move the submodule to' }),
     commit_message: t.Optional(t.String({ maxLength: 1024 * 1024 })),
   }),
-  gates: [project, repository, developer],
+  gates: [project, repository, developer, filledRepository],
   handle: async (ctx) => {
     const { repository, params } = ctx
     const { branch, submodule: path } = params
     const sha = params.commit_sha.toLowerCase()
-    if (!(await repository.exists())) throw noRepository()
     if (!(await pushRight(ctx, branch)).pushes) throw refused('You are not allowed to push into this branch')
     const committer = signatureOf(ctx.actor, ctx.now)
     const work = async (tip: string | undefined): Promise<string> => {
@@ -47,7 +46,7 @@ export const updateSubmodule = operation({
     return presentFreshDetail(ctx, await committed(moved), false)
   },
   returns: CommitDetail,
-  refuses: [noRepository, () => refused(INVALID_PATH)],
+  refuses: [() => refused(INVALID_PATH)],
 })
 
 async function checkedBase(repository: Repository, tip: string | undefined): Promise<string> {

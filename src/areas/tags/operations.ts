@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code, signedInHere } from '../../access/code_gates.ts'
+import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
 import { moveNamed } from '../../core/ref_writing.ts'
 import { isBranchName, signatureOf } from '../../core/commit_writing.ts'
@@ -11,8 +11,6 @@ import { oneOf } from '../../http/schema.ts'
 import { Tag, present } from './entity.ts'
 import { tag } from './gates.ts'
 import { TAGS, complete, listFound } from './store.ts'
-
-const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
 
 export const listTags = operation({
   method: 'GET',
@@ -27,10 +25,9 @@ export const listTags = operation({
       t.String({ description: 'Part of the name; `^` before its beginning, `$` after its end' }),
     ),
   }),
-  gates: [],
+  gates: [filledRepository],
   handle: async (ctx) => {
     const { repository, params, page } = ctx
-    if (!(await repository.exists())) throw noRepository()
     const sorted = await listFound(repository, params.order_by ?? 'updated')
     if (params.sort !== 'asc') sorted.reverse()
     const matches = searching(params.search ?? '')
@@ -40,7 +37,6 @@ export const listTags = operation({
     return { items: rows.map((row) => present(row, ctx)), total: found.length }
   },
   returns: pageOf(Tag),
-  refuses: [noRepository],
 })
 
 export const getTag = operation({
@@ -87,7 +83,7 @@ export const createTag = operation({
     ref: t.String({ description: 'The branch, tag or commit that is tagged' }),
     message: t.Optional(t.String({ maxLength: LONGEST, description: 'Makes an annotated tag' })),
   }),
-  gates: [developer],
+  gates: [developer, filledRepository],
   handle: async (ctx) => {
     const { repository, actor, params, now } = ctx
     const { tag_name: name, ref, message = '' } = params

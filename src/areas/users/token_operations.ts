@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
-import { issueToken, pastExpiry } from '../../access/token_making.ts'
+import { issueToken, noScopes, pastExpiry } from '../../access/token_making.ts'
 import { SCOPES, type Scope } from '../../access/tokens.ts'
 import * as tokens from '../../core/access_tokens.ts'
 import * as users from '../../core/users.ts'
@@ -31,7 +31,7 @@ export const createPersonalAccessToken = operation({
     return { ...presentToken(made.row), token: made.token }
   },
   returns: NewAccessToken,
-  refuses: [pastExpiry],
+  refuses: [pastExpiry, noScopes],
 })
 
 /** What a token may be made for by whoever holds nothing but a token: as published, next to nothing. */
@@ -54,7 +54,7 @@ export const createOwnPersonalAccessToken = operation({
     return { ...presentToken(made.row), token: made.token }
   },
   returns: NewAccessToken,
-  refuses: [pastExpiry],
+  refuses: [pastExpiry, noScopes],
 })
 
 const ImpersonationToken = t.Object({ ...AccessToken.properties, impersonation: t.Boolean() })
@@ -120,7 +120,7 @@ export const createImpersonationToken = operation({
     return { ...present(made.row), token: made.token }
   },
   returns: t.Object({ ...ImpersonationToken.properties, token: t.String() }),
-  refuses: [pastExpiry],
+  refuses: [pastExpiry, noScopes],
 })
 
 const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
