@@ -48,7 +48,7 @@ export const mergeMergeRequest = operation({
     const row = await lookedAt(ctx, await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }))
     const status = mergeStatusOf(row)
     if (CLOSED_TO_MERGES.has(status)) throw notAllowed()
-    if (status === 'conflict') throw cannotBeMerged()
+    if (status === 'conflict' || status === 'need_rebase') throw cannotBeMerged()
     const closes = project.default_branch === row.target_branch ? await closedByIt(ctx, row) : []
     const wantsRemoval = params.should_remove_source_branch ?? row.remove_source_branch
     await mergeBranches(ctx, {
