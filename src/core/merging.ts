@@ -7,6 +7,7 @@ import { signatureOf, type Writing } from './commit_writing.ts'
 import { headOf } from './comparing.ts'
 import { findIntents, noteIntent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
+import { pipelinesLet } from './pipelines.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -80,6 +81,7 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<void> {
       if (await holdsOne(repository, tip, begun)) throw new MergeRefused('not_allowed')
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
+      if (!(await pipelinesLet(merging.db, project.id, head))) throw new MergeRefused('not_allowed')
       await noteIntent(merging.db, { id: request.id, user_id: merging.actor.id, ...made })
       const moves: RefMove[] = [{ ref: target, from: tip, to: made.commit_sha }]
       if (plan.removesSource && isHere) moves.push({ ref: branch, from: head, to: undefined })

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
+import { awaitedPipeline, pipelineFault } from '../core/pipelines.ts'
 import type { MergeRequest as MergeRequestColumns } from '../db/schema_planning.ts'
 import { nullable, timestamp } from '../http/schema.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
@@ -92,6 +93,8 @@ export type MergeRequestShown = MergeRequestColumns & {
   readonly merge_method: string
   /** Whether the target branch has what the source branch has not, where git was asked; else as last compared. */
   readonly behind?: boolean
+  /** What a merge waits for: the state of a pipeline, or `none`; null for nothing. */
+  readonly awaited_pipeline: string | null
   readonly diff: {
     readonly base_sha: string
     readonly start_sha: string
@@ -129,6 +132,7 @@ export const shownMergeRequests = (
            as resolved,
          coalesce((p.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, false) as needs_resolved,
          coalesce(p.settings->>'merge_method', 'merge') as merge_method,
+         case when m.state = 'opened' then ${awaitedPipeline(sql`m.head_sha`)} end as awaited_pipeline,
          (select json_build_object('base_sha', d.base_sha, 'start_sha', d.start_sha, 'changes_count', d.changes_count)
             from merge_request_diffs d where d.merge_request_id = m.id order by d.id desc limit 1) as diff
          ${subscriber ? sql`, ${isSubscribed(subscriber)} as subscribed` : sql``}
@@ -145,7 +149,8 @@ export function mergeStatusOf(row: MergeRequestShown): string {
   if (row.needs_resolved && !row.resolved) return 'discussions_not_resolved'
   if (row.merge_status === 'cannot_be_merged') return 'conflict'
   if (row.merge_status !== 'can_be_merged') return 'unchecked'
-  return row.merge_method !== 'merge' && isBehind(row) ? 'need_rebase' : 'mergeable'
+  if (row.merge_method !== 'merge' && isBehind(row)) return 'need_rebase'
+  return pipelineFault(row.awaited_pipeline) ?? 'mergeable'
 }
 
 /** All methods but one merge only what stands on the tip of its target. */
