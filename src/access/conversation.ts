@@ -16,7 +16,7 @@ import {
   type Here,
   type InProject,
 } from './conversation_records.ts'
-import { group, hasRepository, mayReadCode, project } from './gates.ts'
+import { group, mayReadCode, project } from './gates.ts'
 import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
 import { note } from './talking.ts'
 import { premiumOrAbsent } from './tiers.ts'
@@ -31,7 +31,7 @@ const commitOfPath = loads({
   says: 'a commit of a repository whose code the caller may read',
   missing: () => notFound('Commit'),
   find: async ({ actor, git, project }: InProject, rev) => {
-    if (!hasRepository(actor, project) || !mayReadCode(actor, project)) return undefined
+    if (!mayReadCode(actor, project)) return undefined
     const repository = git.repository(repositoryPath(project.id))
     const sha = await repository.resolve(rev)
     return sha === undefined ? undefined : repository.commit(sha)

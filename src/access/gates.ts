@@ -143,17 +143,18 @@ export const repository: Gate<'checks', never, { project: Project }, { repositor
 type CodeOf = Pick<Project, 'role' | 'visibility' | 'repository_access_level'>
 
 /** Whether the project's repository is switched on for the caller. */
-export function hasRepository(actor: Actor | null, project: CodeOf): boolean {
+function hasRepository(actor: Actor | null, project: CodeOf): boolean {
   const level = project.repository_access_level
   const belongs = actor?.admin === true || project.role >= ROLES.guest
   return level === 'enabled' || (level === 'private' && belongs)
 }
 
-/** Whether the caller, who sees the project, may read its code. */
+/** Whether the caller, who sees the project, may read its code: where it is switched off, nobody may. */
 export const mayReadCode = (actor: Actor | null, project: CodeOf): boolean =>
-  actor?.admin === true ||
-  project.role >= ROLES.reporter ||
-  (project.visibility !== 'private' && project.repository_access_level === 'enabled')
+  hasRepository(actor, project) &&
+  (actor?.admin === true ||
+    project.role >= ROLES.reporter ||
+    (project.visibility !== 'private' && project.repository_access_level === 'enabled'))
 
 /** Code is open where the project is; in a private one it takes a Reporter. */
 export const readsCode = allows({

@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
-import { hasRepository, mayReadCode } from './gates.ts'
+import { mayReadCode } from './gates.ts'
 import { createTokenReader, type Bearer } from './sign_in.ts'
 
 /** What a git client wants to do. */
@@ -83,7 +83,7 @@ async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<strin
 async function judge(db: Db, wish: GitWish, { actor, scopes, along }: Bearer): Promise<GitEntry> {
   const found = along as Project | undefined
   const project = found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
-  const readable = project && hasRepository(actor, project) && mayReadCode(actor, project)
+  const readable = project && mayReadCode(actor, project)
   if (actor === null) {
     if (!readable) throw accessDenied()
     return entry(actor, project)

@@ -55,6 +55,7 @@ export async function compareBranches(
     head_sha: head,
     changes_count: patch.complete ? String(patch.files.length) : `${patch.files.length}+`,
     status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
+    behind: base !== start,
     commits,
   }
 }

@@ -62,6 +62,7 @@ export function seesThread(p: Slots, sight: Sight, name: 'd' | 'n'): RawBuilder<
   return sql`(${open} and (${row}.mentions_project_id is null or exists (
     select from projects p, ${homeOf} home
      where p.id = ${row}.mentions_project_id
+       and (not ${row}.mentions_code or p.repository_access_level <> 'disabled')
        and (p.visibility = any(${p.open_to}) and (p.repository_access_level = 'enabled' or not ${row}.mentions_code)
             or ${role} >= case when ${row}.mentions_code then ${sql.lit(ROLES.reporter)} else ${sql.lit(ROLES.guest)} end))))`
 }

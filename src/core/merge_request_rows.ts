@@ -54,6 +54,8 @@ export interface Compared {
   readonly head_sha: string
   readonly changes_count: string
   readonly status: MergeStatus
+  /** Whether the target branch has what the source branch has not. */
+  readonly behind: boolean
   /** What is in its source branch and not in its target, the newest. */
   readonly commits: readonly string[]
 }
@@ -61,12 +63,13 @@ export interface Compared {
 const compared = statement(
   (p: Slots<Compared & { id: number }>) => sql<{ fresh: boolean; before: string | null }>`
     with last as (
-      select d.base_sha, d.head_sha from merge_request_diffs d
+      select d.base_sha, d.start_sha, d.head_sha from merge_request_diffs d
        where d.merge_request_id = ${p.id} order by d.id desc limit 1
     ), made as (
       insert into merge_request_diffs (merge_request_id, base_sha, start_sha, head_sha, changes_count)
       select ${p.id}, ${p.base_sha}, ${p.start_sha}, ${p.head_sha}, ${p.changes_count}
-       where not exists (select from last where base_sha = ${p.base_sha} and head_sha = ${p.head_sha})
+       where not exists (select from last where base_sha = ${p.base_sha} and start_sha = ${p.start_sha}
+                                            and head_sha = ${p.head_sha})
       returning id
     ), brought as (
       insert into merge_request_commits (merge_request_id, sha)

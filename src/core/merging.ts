@@ -8,6 +8,7 @@ import { headOf } from './comparing.ts'
 import { finishMerge } from './merge_request_moves.ts'
 import { findIntents, forgetIntent, noteIntent, type Intent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
+import { pipelinesLet } from './pipelines.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -83,6 +84,7 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<Intent> {
       if (await holdsOne(repository, tip, begun)) throw new MergeRefused('not_allowed')
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
+      if (!(await pipelinesLet(merging.db, project.id, head))) throw new MergeRefused('not_allowed')
       const intent = { id: request.id, user_id: merging.actor.id, ...made }
       const { target_branch } = request
       if (!(await noteIntent(merging.db, { ...intent, target_branch }))) throw new MergeRefused('not_allowed')

@@ -1,4 +1,4 @@
-import { levelOf } from './project_settings.ts'
+import { REPOSITORY_FEATURES, levelOf, type Feature } from './project_settings.ts'
 import type { Project } from './projects.ts'
 import { ROLES } from './roles.ts'
 
@@ -10,9 +10,12 @@ export function hasFeature(
   project: Pick<Project, 'settings' | 'repository_access_level' | 'role'>,
   feature: ProjectFeature,
 ): boolean {
-  const level = levelOf(project, feature)
   const belongs = actor?.admin === true || project.role >= ROLES.guest
-  return level === 'enabled' || (level === 'private' && belongs)
+  const isOpen = (one: Feature): boolean => {
+    const level = levelOf(project, one)
+    return level === 'enabled' || (level === 'private' && belongs)
+  }
+  return isOpen(feature) && (!REPOSITORY_FEATURES.includes(feature) || isOpen('repository'))
 }
 
 /** Whether the caller, who reads the project's code, sees what ran on it too: unless its jobs are for its team alone. */

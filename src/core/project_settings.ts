@@ -29,6 +29,9 @@ export const FEATURE_LEVELS = {
 } as const satisfies Record<string, FeatureLevel>
 export type Feature = keyof typeof FEATURE_LEVELS
 
+/** What stands on the repository: open to nobody to whom that is not open. */
+export const REPOSITORY_FEATURES: readonly Feature[] = ['merge_requests']
+
 /** The older switches, and the feature that each turns on and off. */
 export const FEATURE_SWITCHES = {
   issues_enabled: 'issues',

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
+import { awaitedPipeline, pipelineFault } from '../core/pipelines.ts'
 import type { MergeRequest as MergeRequestColumns } from '../db/schema_planning.ts'
 import { nullable, timestamp } from '../http/schema.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
@@ -88,6 +89,12 @@ export type MergeRequestShown = MergeRequestColumns & {
   readonly resolved: boolean
   /** Whether the project asks for every thread to be resolved before a merge. */
   readonly needs_resolved: boolean
+  /** How the project merges. */
+  readonly merge_method: string
+  /** Whether the target branch has what the source branch has not, where git was asked; else as last compared. */
+  readonly behind?: boolean
+  /** What a merge waits for: the state of a pipeline, or `none`; null for nothing. */
+  readonly awaited_pipeline: string | null
   readonly diff: {
     readonly base_sha: string
     readonly start_sha: string
@@ -124,6 +131,8 @@ export const shownMergeRequests = (
          not exists (select from notes o where o.noteable_id = m.id and o.type is not null and o.resolved_at is null)
            as resolved,
          coalesce((p.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, false) as needs_resolved,
+         coalesce(p.settings->>'merge_method', 'merge') as merge_method,
+         case when m.state = 'opened' then ${awaitedPipeline(sql`m.head_sha`)} end as awaited_pipeline,
          (select json_build_object('base_sha', d.base_sha, 'start_sha', d.start_sha, 'changes_count', d.changes_count)
             from merge_request_diffs d where d.merge_request_id = m.id order by d.id desc limit 1) as diff
          ${subscriber ? sql`, ${isSubscribed(subscriber)} as subscribed` : sql``}
@@ -139,8 +148,14 @@ export function mergeStatusOf(row: MergeRequestShown): string {
   if (row.draft) return 'draft_status'
   if (row.needs_resolved && !row.resolved) return 'discussions_not_resolved'
   if (row.merge_status === 'cannot_be_merged') return 'conflict'
-  return row.merge_status === 'can_be_merged' ? 'mergeable' : 'unchecked'
+  if (row.merge_status !== 'can_be_merged') return 'unchecked'
+  if (row.merge_method !== 'merge' && isBehind(row)) return 'need_rebase'
+  return pipelineFault(row.awaited_pipeline) ?? 'mergeable'
 }
+
+/** All methods but one merge only what stands on the tip of its target. */
+const isBehind = ({ behind, diff }: MergeRequestShown): boolean =>
+  behind ?? (diff !== null && diff.base_sha !== diff.start_sha)
 
 type Merging = Pick<
   Static<typeof MergeRequest>,

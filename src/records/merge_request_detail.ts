@@ -2,6 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import { nullable, timestamp } from '../http/schema.ts'
 import { MergeRequest, presentMergeRequest, type MergeRequestShown } from './merge_request.ts'
 import type { Around } from './noteable.ts'
+import { Pipeline } from './pipeline.ts'
 
 const DiffRefs = t.Object({ base_sha: t.String(), head_sha: t.String(), start_sha: t.String() })
 
@@ -13,8 +14,8 @@ export const MergeRequestDetail = t.Object({
   latest_build_started_at: nullable(timestamp()),
   latest_build_finished_at: nullable(timestamp()),
   first_deployed_to_production_at: nullable(timestamp()),
-  pipeline: t.Null(),
-  head_pipeline: t.Null(),
+  pipeline: nullable(Pipeline),
+  head_pipeline: nullable(Pipeline),
   diff_refs: nullable(DiffRefs),
   merge_error: nullable(t.String()),
   first_contribution: t.Boolean(),
@@ -25,6 +26,8 @@ export const MergeRequestDetail = t.Object({
 
 interface Alone {
   readonly canMerge: boolean
+  /** The newest of what its source branch holds; null also to who sees none. */
+  readonly pipeline: Static<typeof Pipeline> | null
   readonly diverged?: number | undefined
   readonly rebasing?: boolean
 }
@@ -33,7 +36,7 @@ interface Alone {
 export const presentMergeRequestDetail = (
   row: MergeRequestShown,
   around: Around,
-  { canMerge, diverged, rebasing }: Alone,
+  { canMerge, pipeline, diverged, rebasing }: Alone,
 ): Static<typeof MergeRequestDetail> => ({
   ...presentMergeRequest(row, around),
   subscribed: row.subscribed ?? false,
@@ -41,8 +44,8 @@ export const presentMergeRequestDetail = (
   latest_build_started_at: null,
   latest_build_finished_at: null,
   first_deployed_to_production_at: null,
-  pipeline: null,
-  head_pipeline: null,
+  pipeline,
+  head_pipeline: pipeline,
   diff_refs:
     row.diff && row.head_sha !== null
       ? { base_sha: row.diff.base_sha, head_sha: row.head_sha, start_sha: row.diff.start_sha }

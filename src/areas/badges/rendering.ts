@@ -1,4 +1,4 @@
-import { hasRepository, mayReadCode } from '../../access/gates.ts'
+import { mayReadCode } from '../../access/gates.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import type { Badge } from '../../db/schema_badges.ts'
 import type { Context } from '../../http/gate.ts'
@@ -51,8 +51,7 @@ async function valuesOf(ctx: Context, project: Project, wanted: ReadonlySet<Plac
 }
 
 /** Who may not read the code is not told by a badge what is in it. */
-const showsCode = ({ actor }: Context, project: Project): boolean =>
-  hasRepository(actor, project) && mayReadCode(actor, project)
+const showsCode = ({ actor }: Context, project: Project): boolean => mayReadCode(actor, project)
 
 async function head(ctx: Context, project: Project): Promise<string | undefined> {
   if (project.default_branch === null || !showsCode(ctx, project)) return undefined

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, filledRepository } from '../../access/code_gates.ts'
-import { hasRepository, mayReadCode, signedIn } from '../../access/gates.ts'
+import { mayReadCode, signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
 import { commitChanges } from '../../core/commit_writing.ts'
@@ -35,8 +35,7 @@ const startProject: Gate<
     const found = await findStart(db, ref, actor?.id ?? null)
     if (found === undefined || !canSee(actor, found.visibility, found.role, ROLES.guest)) throw noProject()
     if (found.id === project.id) return { startIn: undefined }
-    if (!isRelated(found, project) || !hasRepository(actor, found) || !mayReadCode(actor, found))
-      throw notInNetwork(found.full_name)
+    if (!isRelated(found, project) || !mayReadCode(actor, found)) throw notInNetwork(found.full_name)
     return { startIn: repositoryPath(found.id) }
   },
 }

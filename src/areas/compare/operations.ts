@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
-import { hasRepository, mayReadCode } from '../../access/gates.ts'
+import { mayReadCode } from '../../access/gates.ts'
 import { findStart, isRelated } from '../../core/fork_network.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
@@ -45,7 +45,6 @@ async function fromOf(ctx: Asked): Promise<Commit | undefined> {
   const seen =
     other !== undefined &&
     canSee(actor, other.visibility, other.role, ROLES.guest) &&
-    hasRepository(actor, other) &&
     mayReadCode(actor, other)
   if (!seen || !isRelated(other, project)) throw notFork(id, project.id)
   const there = git.repository(repositoryPath(other.id))

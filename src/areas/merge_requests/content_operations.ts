@@ -14,13 +14,14 @@ import { tooLarge } from '../../http/problems.ts'
 import { Commit, presentCommit } from '../../records/commit.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
-import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
 import { listByCommit, listIssuesAmong, listPipelinesOf, newestVersion } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
-import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
+import { readsMergeRequests, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
+import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 
 const gates = [project, anyone, mergeRequest, comparedIn] as const
@@ -59,7 +60,7 @@ export const getMergeRequestChanges = operation({
     const version = await newestVersion(db, mergeRequest.id)
     const patch = version === undefined ? { files: [], complete: true } : await patchOf(repository, version)
     return {
-      ...presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt(ctx) }),
+      ...(await presentToCaller(ctx, row)),
       changes: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
       overflow: !patch.complete,
     }

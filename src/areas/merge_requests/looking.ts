@@ -18,7 +18,7 @@ export async function lookedAt(
     head === undefined
       ? undefined
       : await compareBranches(repository, { head, target_branch: row.target_branch })
-  return { ...row, merge_status: compared?.status ?? 'broken' }
+  return { ...row, merge_status: compared?.status ?? 'broken', behind: compared?.behind ?? false }
 }
 
 const MOST_DIVERGED = 10_000

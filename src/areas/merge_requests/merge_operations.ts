@@ -11,10 +11,11 @@ import { isGitError } from '../../git/errors.ts'
 import { operation } from '../../http/operation.ts'
 import { conflict, rejected, unprocessable, type Problem } from '../../http/problems.ts'
 import { mergeStatusOf, type MergeRequestShown } from '../../records/merge_request.ts'
-import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
-import { mayMergeIt, merges, comparedIn } from './gates.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { merges, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { mergeMessage, methodOf, squashes } from './rules.ts'
+import { presentToCaller } from './showing.ts'
 import { authorOf, showMergeRequest } from './store.ts'
 
 const notAllowed = (): Problem => rejected('405 Method Not Allowed')
@@ -22,8 +23,17 @@ const cannotBeMerged = (): Problem => unprocessable('Branch cannot be merged')
 const otherHead = (head: string): Problem => conflict(`SHA does not match HEAD of source branch: ${head}`)
 
 /** States that say by themselves that nothing can be merged now. */
-const CLOSED_TO_MERGES = new Set(['not_open', 'draft_status', 'commits_status', 'discussions_not_resolved'])
+const CLOSED_TO_MERGES = new Set([
+  'not_open',
+  'draft_status',
+  'commits_status',
+  'discussions_not_resolved',
+  'ci_must_pass',
+  'ci_still_running',
+])
 const message = t.Optional(t.String({ maxLength: 1_000_000 }))
+
+const waits = t.Optional(t.Boolean({ description: 'Nothing is waited for: it is merged now, or refused' }))
 
 export const mergeMergeRequest = operation({
   method: 'PUT',
@@ -37,10 +47,8 @@ export const mergeMergeRequest = operation({
     squash: t.Optional(t.Boolean()),
     should_remove_source_branch: t.Optional(t.Boolean()),
     sha: t.Optional(t.String({ description: 'What the source branch must hold' })),
-    merge_when_pipeline_succeeds: t.Optional(
-      t.Boolean({ description: 'There are no pipelines to wait for' }),
-    ),
-    auto_merge: t.Optional(t.Boolean({ description: 'There are no pipelines to wait for' })),
+    merge_when_pipeline_succeeds: waits,
+    auto_merge: waits,
   }),
   gates: [project, signedIn, mergeRequest, merges, comparedIn],
   handle: async (ctx) => {
@@ -48,7 +56,7 @@ export const mergeMergeRequest = operation({
     const row = await lookedAt(ctx, await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }))
     const status = mergeStatusOf(row)
     if (CLOSED_TO_MERGES.has(status)) throw notAllowed()
-    if (status === 'conflict') throw cannotBeMerged()
+    if (status === 'conflict' || status === 'need_rebase') throw cannotBeMerged()
     const closes = project.default_branch === row.target_branch ? await closedByIt(ctx, row) : []
     const wantsRemoval = params.should_remove_source_branch ?? row.remove_source_branch
     await mergeBranches(ctx, {
@@ -63,7 +71,7 @@ export const mergeMergeRequest = operation({
       throw refusalOf(error)
     })
     const merged = await showMergeRequest(db, { id: row.id, user_id: actor.id })
-    return presentMergeRequestDetail(merged, ctx, { canMerge: await mayMergeIt(ctx) })
+    return presentToCaller(ctx, merged)
   },
   returns: MergeRequestDetail,
   refuses: [notAllowed, cannotBeMerged, () => otherHead('0'.repeat(40))],

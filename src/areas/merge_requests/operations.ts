@@ -4,11 +4,12 @@ import { mergeRequest } from '../../access/noteable_gates.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { unauthorized } from '../../http/problems.ts'
 import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
-import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
-import { mayMergeIt, readsMergeRequests, comparedIn } from './gates.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { readsMergeRequests, comparedIn } from './gates.ts'
 import { listParams, wantedOf } from './list_params.ts'
 import { listIn } from './list_store.ts'
 import { divergedBy, lookedAt } from './looking.ts'
+import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 
 export * from './approval_operations.ts'
@@ -94,7 +95,7 @@ export const getMergeRequest = operation({
     const row = await lookedAt(ctx, found)
     const diverged = params.include_diverged_commits_count === true ? await divergedBy(ctx, row) : undefined
     const rebasing = params.include_rebase_in_progress === true
-    return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt(ctx), diverged, rebasing })
+    return presentToCaller(ctx, row, { diverged, rebasing })
   },
   returns: MergeRequestDetail,
 })

@@ -6,9 +6,10 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
 import { timestamp } from '../../http/schema.ts'
-import { MergeRequestDetail, presentMergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
-import { mayMergeIt, comparedIn } from './gates.ts'
+import { comparedIn } from './gates.ts'
+import { presentToCaller } from './showing.ts'
 import { participantsOf, reviewersOf, setSubscribed, showMergeRequest } from './store.ts'
 
 export const listMergeRequestParticipants = operation({
@@ -47,7 +48,7 @@ async function subscribe(ctx: Here, subscribed: boolean): Promise<Answer> {
   if (before.subscribed === subscribed) return new Answer(304)
   await setSubscribed(db, { ...who, subscribed })
   const row = await showMergeRequest(db, who)
-  return new Answer(201, presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt(ctx) }))
+  return new Answer(201, await presentToCaller(ctx, row))
 }
 
 const gates = [project, signedIn, mergeRequest, comparedIn] as const

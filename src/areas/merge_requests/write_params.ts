@@ -10,8 +10,8 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { badParams, conflict, invalid, unprocessable, type Problem } from '../../http/problems.ts'
 import { listOf, nullable } from '../../http/schema.ts'
-import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request_detail.ts'
-import { mayMergeIt } from './gates.ts'
+import type { MergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 
 // What creating and changing a merge request have in common.
@@ -99,5 +99,5 @@ export async function answerWith(
   mergeRequest: Row,
 ): Promise<Static<typeof MergeRequestDetail>> {
   const row = await showMergeRequest(db, { id: mergeRequest.id, user_id: ctx.actor.id })
-  return presentMergeRequestDetail(row, ctx, { canMerge: await mayMergeIt({ ...ctx, mergeRequest: row }) })
+  return presentToCaller({ ...ctx, db }, row)
 }
