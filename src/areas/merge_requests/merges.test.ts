@@ -172,11 +172,11 @@ suite('many at once', () => {
     test(`what is merged while it is ${what} is either`, async () => {
       if ((await shop.tip('elsewhere')) === '') await shop.commit('elsewhere', { elsewhere: 'x' })
       let merges = 0
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < 8; round += 1) {
         const iid = await shop.open(`between-${what.replaceAll(' ', '-')}-${round}`)
         const [answer] = await Promise.all([
           merge(iid),
-          setTimeout(round * round * 3).then(() => change(iid)),
+          setTimeout(round * round * 4).then(() => change(iid)),
         ])
         const row = (await shop.ask('GET', `/${iid}`)).body as Merged & { target_branch: string }
         const merged = gitLines(shop.directory, [
