@@ -15,6 +15,7 @@ import {
   type Landed,
   type OpenRequest,
 } from './merge_request_rows.ts'
+import { leadOn } from './merge_request_stacks.ts'
 import { repositoryPath } from './projects.ts'
 import { recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
@@ -54,10 +55,13 @@ export async function followBranches(
       into.set(one.target_branch, [...(into.get(one.target_branch) ?? []), one])
   // Where both branches moved, that it was merged goes before what became of its source.
   const landed = new Set<number>()
-  for (const [branch, requests] of into)
+  // What lost its target is marked before a merge in the same move may lead it on to another.
+  const isGone = ([branch]: readonly [string, unknown]): number => Number(tips.get(branch) === undefined)
+  for (const [branch, requests] of [...into].toSorted((a, b) => isGone(b) - isGone(a)))
     for (const { id } of await followTarget(tools, repository, tips.get(branch), requests)) landed.add(id)
 
-  const moved = found
+  const now = landed.size === 0 ? found : await openRequests(tools.db, project, branches)
+  const moved = now
     .filter(
       (one) => one.source_project_id === project.id && isMeant(one.source_branch) && !landed.has(one.id),
     )
@@ -213,9 +217,11 @@ interface Done {
   readonly user_id: number | null
 }
 
-async function finish({ db }: Tools, repository: Repository, request: Landed, done: Done): Promise<void> {
+async function finish(tools: Tools, repository: Repository, request: Landed, done: Done): Promise<void> {
+  const { db } = tools
   const { id, iid, project_id } = request
   const { merge_commit_sha, squash_commit_sha, user_id } = done
+  await leadOn(tools, repository, request, user_id)
   const closes = request.closes && request.target_branch === request.default_branch
   const iids = closes ? closedBy([request.description ?? '', ...(await messagesOf(repository, request))]) : []
   await db.transaction(async (tx) => {

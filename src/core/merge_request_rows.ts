@@ -47,6 +47,41 @@ export const openRequests = (
     ? db.rows(inProject, { project_id: project.id })
     : db.rows(onBranches, { project_id: project.id, branches })
 
+/** Merge requests that are led on when the branch they go into is merged and goes, as published. */
+const LED_ON = 4
+interface Turn {
+  readonly project_id: number
+  readonly from: string
+  readonly to: string
+}
+const stacked = statement(
+  (p: Slots<Turn>) => sql<OpenRequest>`
+    select ${columns} from merge_requests m
+     where m.project_id = ${p.project_id} and m.target_branch = ${p.from} and m.state = 'opened'
+       and (m.source_project_id <> m.project_id or m.source_branch <> ${p.to})
+       and not exists (select from merge_requests o
+                        where o.source_project_id = m.source_project_id and o.source_branch = m.source_branch
+                          and o.project_id = m.project_id and o.target_branch = ${p.to} and o.state = 'opened')
+     order by m.id limit ${sql.lit(LED_ON)}`,
+)
+/** The open merge requests into one branch of a project that can go into another instead, the oldest. */
+export const stackedOn = (db: Db, turn: Turn): Promise<OpenRequest[]> => db.rows(stacked, turn)
+
+const turn = statement(
+  (p: Slots<Omit<Turn, 'project_id'> & { id: number }>) => sql`
+    update merge_requests set target_branch = ${p.to}, updated_at = now()
+     where id = ${p.id} and target_branch = ${p.from} and state = 'opened'`,
+)
+/**
+ * Says whether it went into the one branch until now. Violates `merge_requests_open_key` when another open one has the
+ * same branches.
+ */
+export const noteTurned = async (
+  db: Db,
+  id: number,
+  { from, to }: Pick<Turn, 'from' | 'to'>,
+): Promise<boolean> => (await db.run(turn, { id, from, to })) > 0
+
 /** What a merge request compares. */
 export interface Compared {
   readonly base_sha: string
@@ -155,7 +190,15 @@ export const findIntents = async (db: Db, id: number): Promise<string[]> =>
 /** An open merge request whose head is in its target branch, with what is known of how that came. */
 export type Landed = Pick<
   MergeRequest,
-  'id' | 'iid' | 'project_id' | 'title' | 'description' | 'head_sha' | 'target_branch'
+  | 'id'
+  | 'iid'
+  | 'project_id'
+  | 'title'
+  | 'description'
+  | 'head_sha'
+  | 'source_project_id'
+  | 'source_branch'
+  | 'target_branch'
 > & {
   readonly base_sha: string | null
   readonly start_sha: string | null
@@ -165,7 +208,8 @@ export type Landed = Pick<
 }
 const landed = statement(
   (p: Slots<{ ids: readonly number[] }>) => sql<Landed>`
-    select m.id, m.iid, m.project_id, m.title, m.description, m.head_sha, m.target_branch, d.base_sha, d.start_sha,
+    select m.id, m.iid, m.project_id, m.title, m.description, m.head_sha,
+           m.source_project_id, m.source_branch, m.target_branch, d.base_sha, d.start_sha,
            (select coalesce(json_agg(g), '[]') from merge_request_merges g where g.merge_request_id = m.id) as intents,
            p.default_branch,
            coalesce((p.settings->>'autoclose_referenced_issues')::boolean, true) as closes

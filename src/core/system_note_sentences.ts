@@ -60,3 +60,6 @@ export const iterationSet = (id: number | null): string =>
 
 export const milestoneSet = (title: string): string => `changed milestone to %"${title}"`
 export const milestoneRemoved = (title: string): string => `removed milestone %"${title}"`
+
+export const branchGone = (from: string, to: string): string =>
+  `deleted the \`${from}\` branch. This merge request now targets the \`${to}\` branch`
