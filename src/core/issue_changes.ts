@@ -160,7 +160,8 @@ async function reassign(
     id: issue.id,
     project_id: project.id,
     line: project.traversal_ids,
-    confidential: issue.confidential,
+    // While it is made nobody has it yet: it may be given to any member, who sees it by that, as published.
+    confidential: issue.confidential && deed.quiet !== true,
   })
   const changes = await assignIssue(
     db,
