@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Epic } from '../db/schema_planning.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { nextInGroup } from './counters.ts'
+import { EPIC_IN_THE_OPEN, EpicMismatch, holdsOpenIssues } from './epic_secrecy.ts'
 import { retitled } from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
 import { recordState } from './resource_events.ts'
@@ -78,7 +79,7 @@ export interface EpicDeed {
 /** The epic as it is, held until the transaction ends. */
 export const lockEpic = (db: Db, id: number): Promise<Epic | undefined> => db.one(hold, { id })
 
-/** Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. */
+/** Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. Throws EpicMismatch. */
 export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Promise<boolean> {
   const { db, actor } = deed
   const now = await lockEpic(db, id)
@@ -92,6 +93,8 @@ export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Pr
     due_date: to.due_date === undefined ? now.due_date : to.due_date,
     color: to.color ?? now.color,
   }
+  if (after.confidential && !now.confidential && (await holdsOpenIssues(db, id)))
+    throw new EpicMismatch(EPIC_IN_THE_OPEN)
   await db.run(update, { ...after, id, closed_by: actor.id })
   const labelled = await labelEpic(deed, id, to)
   if (deed.quiet === true) return true

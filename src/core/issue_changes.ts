@@ -1,6 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Issue } from '../db/schema_planning.ts'
 import { assignIssue, findEpicAbove, lockIssue, writeIssue, type IssueColumns } from './issue_rows.ts'
+import { checkEpicOf } from './epic_secrecy.ts'
 import * as says from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
 import { findMilestone, milestoneTitle } from './milestones.ts'
@@ -49,13 +50,14 @@ export const plans = ({ actor, project }: Pick<IssueDeed, 'actor' | 'project'>):
 /**
  * Changes an issue: its row, labels and assignees, with the events, sentences and reminders that go with it. Call inside
  * a transaction, having checked who may. A milestone or epic that the project does not have counts as none, and whoever
- * cannot see the issue is not given it. Says whether anything changed.
+ * cannot see the issue is not given it. Says whether anything changed. Throws EpicMismatch.
  */
 export async function changeIssue(deed: IssueDeed, issueId: number, to: IssueChange): Promise<boolean> {
   const { db, actor, project } = deed
   const before = await lockIssue(db, issueId)
   if (before === undefined) return false
   const after = await columnsAfter(deed, before, to)
+  await checkEpicOf(db, before, after)
   const labelled = await changeLabels(
     db,
     {
@@ -160,7 +162,8 @@ async function reassign(
     id: issue.id,
     project_id: project.id,
     line: project.traversal_ids,
-    confidential: issue.confidential,
+    // While it is made nobody has it yet: it may be given to any member, who sees it by that, as published.
+    confidential: issue.confidential && deed.quiet !== true,
   })
   const changes = await assignIssue(
     db,

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Epic, Issue } from '../db/schema_planning.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
-import { seesEpic } from './noteables.ts'
-import { ROLES, heldBy, roleInNamespace } from './roles.ts'
+import { seesEpicAt } from './noteables.ts'
+import { heldBy, roleInNamespace } from './roles.ts'
 
 // The rows of an issue, as its changes read and write them.
 
@@ -132,10 +132,7 @@ const epic = statement(
            lateral (select coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0) as role) held
      where e.group_id = any(${p.line}::bigint[])
        and case when ${p.by_iid}::boolean then e.iid = ${p.ref}::bigint else e.id = ${p.ref}::bigint end
-       and (${p.admin}::boolean
-            or (n.visibility = 'public' or held.role >= ${sql.lit(ROLES.guest)}
-                or n.visibility = 'internal' and exists (select from users u where u.id = ${p.user_id} and not u.external))
-               and ${seesEpic(p.user_id, sql`held.role`)})
+       and (${p.admin}::boolean or ${seesEpicAt(p.user_id, sql`held.role`)})
      order by array_position(${p.line}::bigint[], e.group_id) desc
      limit 1`,
 )

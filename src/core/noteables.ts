@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema_planning.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { ROLES, openTo, type Viewer } from './roles.ts'
+import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from './roles.ts'
 
 // Who sees which issue, merge request, snippet or epic inside a parent that the viewer sees: the one place for it.
 
@@ -17,6 +17,24 @@ export const seesIssue = (
 /** The same for an epic `e`, with the role on its group. */
 export const seesEpic = (viewer: RawBuilder<number | null>, role: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(not e.confidential or ${role} >= ${sql.lit(ROLES.planner)} or e.author_id = ${viewer})`
+
+/** The same from elsewhere, where nothing is known yet of the group `n` of the epic. */
+export const seesEpicAt = (
+  viewer: RawBuilder<number | null>,
+  role: RawBuilder<unknown>,
+): RawBuilder<boolean> => sql`(
+  (n.visibility = 'public' or ${role} >= ${sql.lit(ROLES.guest)}
+   or n.visibility = 'internal' and exists (select from users u where u.id = ${viewer} and not u.external))
+  and ${seesEpic(viewer, role)})`
+
+/** Whether an issue is shown with its epic `e`: a confidential one is, to those who see that. */
+export const showsEpic = (viewer: RawBuilder<number | null>): RawBuilder<boolean> => sql`(
+  not e.confidential or exists (
+    select from namespaces n,
+           lateral (select coalesce(${roleInNamespace(heldBy(viewer), sql`n.traversal_ids`)}, 0) as role offset 0) held
+     where n.id = e.group_id
+       and (exists (select from users u where u.id = ${viewer} and u.admin)
+            or ${seesEpicAt(viewer, sql`held.role`)})))`
 
 /** The same for a snippet `s`; `open` are the visibilities that need no membership. */
 export const seesSnippet = (

@@ -1,20 +1,17 @@
 import { isLonger, tooLong } from './lengths.ts'
 
-/** Names that would shadow a route or a file of the server, and the administrator's, which the first start takes. */
-const RESERVED = new Set([
-  '-',
-  'api',
-  'admin',
-  'assets',
-  'explore',
-  'groups',
-  'help',
-  'users',
-  'projects',
-  'search',
-  'public',
-  'root',
-])
+/**
+ * Names that would shadow a route or a file of the server, as published, and the administrator's, which the first start
+ * takes.
+ */
+const RESERVED = new Set(
+  (
+    '- .well-known 404.html 422.html 500.html 502.html 503.html admin api apple-touch-icon.png assets dashboard ' +
+    'deploy.html explore favicon.ico favicon.png files groups health_check help import jwt login oauth profile projects ' +
+    'public robots.txt root s search sitemap sitemap.xml sitemap.xml.gz slash-command-logo.png snippets unsubscribes ' +
+    'uploads users v2'
+  ).split(' '),
+)
 
 const LONGEST = 255
 
@@ -24,12 +21,11 @@ const LONGEST = 255
  */
 export function pathFault(path: string, topLevel: boolean): string | undefined {
   if (isLonger(path, LONGEST)) return tooLong(LONGEST)
-  if (
-    !/^[\p{L}\d_.][\p{L}\d_.-]*$/u.test(path) ||
-    /(^|\.)(git|atom)$|\.$/i.test(path) ||
-    path.startsWith('.')
-  )
+  if (!/^[a-z\d_.][a-z\d_.-]*$/i.test(path) || /(^|\.)(git|atom)$|\.$/i.test(path) || path.startsWith('.'))
     return "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or '.', end in '.', '.git' or '.atom'."
-  if (topLevel && RESERVED.has(path.toLowerCase())) return `${path} is a reserved name`
-  return undefined
+  return topLevel ? reservedFault(path) : undefined
 }
+
+/** Why a path that can be one elsewhere cannot stand at the top, in the published words; undefined when it can. */
+export const reservedFault = (path: string): string | undefined =>
+  RESERVED.has(path.toLowerCase()) ? `${path} is a reserved name` : undefined

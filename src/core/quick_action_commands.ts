@@ -1,4 +1,5 @@
 import { emojiName } from './emoji.ts'
+import { EPIC_IN_THE_OPEN, holdsOpenIssues } from './epic_secrecy.ts'
 import { isLonger } from './lengths.ts'
 import { duplicate, removeEpic, setEpic } from './quick_action_issues.ts'
 import { approveIt, draft, ready, retarget, unapproveIt } from './quick_action_merging.ts'
@@ -55,9 +56,11 @@ function removeDue(run: Run): Told {
   return 'Removed the due date.'
 }
 
-function hide(run: Run): Told {
+async function hide(run: Run): Promise<Told> {
   if (run.about.kind === 'merge_request' || (run.change.confidential ?? run.about.confidential))
     return undefined
+  if (run.about.kind === 'epic' && (await holdsOpenIssues(run.db, run.about.id)))
+    return { why: `${EPIC_IN_THE_OPEN}.` }
   run.change.confidential = true
   run.changes['confidential'] = true
   return `Made this ${thing(run)} confidential.`

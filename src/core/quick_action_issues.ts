@@ -1,3 +1,4 @@
+import { ISSUE_IN_THE_OPEN, isHiddenEpic } from './epic_secrecy.ts'
 import { findEpicAbove } from './issue_rows.ts'
 import { referencesIn } from './mention_text.ts'
 import { findEpicAt } from './quick_action_rows.ts'
@@ -29,6 +30,8 @@ export async function setEpic(run: IssueRun, argument: string): Promise<Told> {
   const id = await epicIn(run, argument)
   if (id === undefined) return { why: "This epic does not exist or you don't have sufficient permission." }
   if (id === epicNow(run)) return { why: `Issue #${run.row.iid} has already been added to epic ${argument}.` }
+  const isHidden = run.change.confidential ?? run.row.confidential
+  if (!isHidden && (await isHiddenEpic(run.db, id))) return { why: `${ISSUE_IN_THE_OPEN}.` }
   run.change.epic = { by: 'id', value: id }
   run.changes['epic_id'] = id
   return 'Added an issue to an epic.'

@@ -40,6 +40,8 @@ table('a text', t.String(), [
   [12, '12'],
   [1.5, '1.5'],
   [true, 'true'],
+  [Infinity, INVALID],
+  [-Infinity, INVALID],
   [{}, INVALID],
   [{ $ne: 1 }, INVALID],
   [['a'], INVALID],

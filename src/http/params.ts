@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { jsonIn } from './body.ts'
+import { formats, zoned } from './dates.ts'
 import { Repeated, isTree, type Tree, type Value } from './forms.ts'
 import { LongText } from './long_text.ts'
 import { badParams } from './problems.ts'
@@ -159,7 +160,10 @@ function string(schema: ParamSchema): Read {
   const long = schema.long === true
   return (value, name, faults) => {
     if (long && value instanceof LongText) return value
-    if (value === undefined || typeof value === 'object') return void faults.push(`${name} ${INVALID}`)
+    // `1e999` is a number of JSON that is none here.
+    const isEndless = value === Infinity || value === -Infinity
+    if (value === undefined || typeof value === 'object' || isEndless)
+      return void faults.push(`${name} ${INVALID}`)
     const text = String(value)
     // PostgreSQL stores neither NUL nor half a surrogate pair, and nobody means them.
     if ((text.includes('\0') && !long) || !text.isWellFormed()) return void faults.push(`${name} ${INVALID}`)
@@ -170,24 +174,6 @@ function string(schema: ParamSchema): Read {
     if (!wellFormed(text) || pattern?.test(text) === false) return void faults.push(`${name} ${INVALID}`)
     return schema.format === 'date-time' ? zoned(text) : text
   }
-}
-
-/** A time without a zone is in UTC, wherever this server stands. */
-const zoned = (text: string): string =>
-  /:\d\d(\.\d+)?$/.test(text) && !/[+-]\d\d:?\d\d$/.test(text) ? `${text}Z` : text
-
-const formats: Readonly<Record<string, (text: string) => boolean>> = {
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
-  'date-time': (text) =>
-    /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i.test(text) &&
-    !Number.isNaN(Date.parse(text)) &&
-    isDay(text.slice(0, 10)),
-}
-
-/** False for the 30th of February, which Date would move into March, and for the year 0, which PostgreSQL has not. */
-const isDay = (text: string): boolean => {
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && !text.startsWith('0000')
 }
 
 function number(schema: ParamSchema, whole: boolean): Read {

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
+import { showsEpic } from '../core/noteables.ts'
 import { issueIfSeen } from '../core/sight.ts'
 import { date, nullable, timestamp } from '../http/schema.ts'
 import type { Issue as IssueColumns } from '../db/schema_planning.ts'
@@ -135,7 +136,7 @@ export const shownIssues = (
          (select json_build_object('id', e.id, 'iid', e.iid, 'title', e.title, 'group_id', e.group_id,
                                    'due_date', e.due_date, 'full_path', eg.full_path)
             from epics e join namespaces eg on eg.id = e.group_id
-           where e.id = i.epic_id and not e.confidential) as epic,
+           where e.id = i.epic_id and ${showsEpic(viewer)}) as epic,
          ${issueIfSeen(sql`way.moved_to_id`, viewer)} as moved_to
          ${single ? sql`, ${isSubscribed(viewer)} as subscribed` : sql``}
     from (select c.id, row_number() over () as place from (${chosen}) c) chosen

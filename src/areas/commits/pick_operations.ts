@@ -3,6 +3,7 @@ import { code, commit } from '../../access/code_gates.ts'
 import { signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { Commit } from '../../records/commit.ts'
+import { messageOr } from '../../core/commit_messages.ts'
 import { moveBranch, signatureOf } from '../../core/commit_writing.ts'
 import { mergedOne } from '../../core/merge_request_rows.ts'
 import { hasFeature } from '../../core/project_features.ts'
@@ -56,7 +57,7 @@ const PICK: Kind = {
   verb: 'cherry-pick',
   done: 'cherry-picked',
   merge: (repository, question) => repository.pick(question),
-  message: (commit, given) => given || cherryPickMessage(commit),
+  message: (commit, given) => messageOr(given, cherryPickMessage(commit)),
   author: (commit) => commit.author,
 }
 const REVERT: Kind = {

@@ -124,12 +124,17 @@ test('the message of a cherry-pick may be given, and replaces all of the other',
   const answer = await call('cherry_pick', history.sha.docs, { branch, message })
   assert.equal(answer.status, 201, answer.text)
   assert.equal(gitText(directory, ['log', '-1', '--format=%B', branch]).trimEnd(), message)
-  const blank = branchAt(history.sha.root)
-  assert.equal((await call('cherry_pick', history.sha.docs, { branch: blank, message: '' })).status, 201)
-  assert.match(
-    gitText(directory, ['log', '-1', '--format=%B', blank]),
-    /\(cherry picked from commit [0-9a-f]{40}\)/,
-  )
+  for (const nothing of ['', ' \n']) {
+    const blank = branchAt(history.sha.root)
+    assert.equal(
+      (await call('cherry_pick', history.sha.docs, { branch: blank, message: nothing })).status,
+      201,
+    )
+    assert.match(
+      gitText(directory, ['log', '-1', '--format=%B', blank]),
+      /\(cherry picked from commit [0-9a-f]{40}\)/,
+    )
+  }
 })
 
 test('a trial that goes well says so and leaves nothing behind', async () => {

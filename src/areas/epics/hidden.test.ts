@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rowOf } from '../../../test/support/rows.ts'
-import { sharedWorld } from '../../../test/support/stand.ts'
+import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Namespace } from '../../db/schema.ts'
 
 const world = sharedWorld(async () => {})
@@ -37,8 +37,9 @@ test('an issue is put into no epic that its group hides from whoever does it', a
   assert.equal(await create(ofProject, { epic_iid: hidden.iid }), null)
   assert.equal(await create(ofProject, { epic_id: 987_654_321 }), null)
   assert.equal(await create(ofProject, { epic_id: open.id }), open.id)
-  assert.equal(await create(ofGroup, { epic_id: hidden.id }), hidden.id)
-  assert.equal(await create(await make.admin(), { epic_id: hidden.id }), hidden.id)
+  const secretly = { epic_id: hidden.id, confidential: true }
+  assert.equal(await create(ofGroup, secretly), hidden.id)
+  assert.equal(await create(await make.admin(), secretly), hidden.id)
 
   const secret = await make.group()
   const inside = await make.project({ group: secret })
@@ -49,6 +50,102 @@ test('an issue is put into no epic that its group hides from whoever does it', a
     body: { title: 'x', epic_id: epic.id },
   })
   assert.deepEqual([answer.status, (answer.body as Body)['epic']], [201, null])
+})
+
+const IN_THE_OPEN =
+  'Cannot assign a confidential epic to a non-confidential issue. Make the issue confidential and try again'
+const WITH_OPEN = 'Cannot make the epic confidential if it contains non-confidential issues'
+
+test('a confidential epic holds confidential issues alone, whichever of the two changes', async () => {
+  const { make, call } = world()
+  const group = await make.group({ visibility: 'public' })
+  const project = await make.project({ group, visibility: 'public' })
+  const planner = await make.memberOf('planner', { group })
+  const hidden = await epicIn(group, true)
+  const issues = `/projects/${project.id}/issues`
+  const send = (method: 'POST' | 'PUT', path: string, body: object): ReturnType<typeof call> =>
+    call(method, path, { as: planner, body })
+  const issue = (await send('POST', issues, { title: 'x' })).body as { id: number; iid: number }
+  const refused = async (text: string, ...request: Parameters<typeof send>): Promise<void> => {
+    const before = await contents(world())
+    const { status, body } = await send(...request)
+    assert.deepEqual([status, body], [400, { message: { confidential: [text] } }])
+    assert.equal(await contents(world()), before)
+  }
+  const place = `/groups/${group.id}/epics/${hidden.iid}`
+  const one = `${issues}/${issue.iid}`
+  await refused(IN_THE_OPEN, 'POST', `${place}/issues/${issue.id}`, {})
+  await refused(IN_THE_OPEN, 'PUT', one, { epic_id: hidden.id })
+  await refused(IN_THE_OPEN, 'POST', issues, { title: 'y', epic_iid: hidden.iid })
+  const told = async (path: string, body: string): Promise<unknown> =>
+    (await send('POST', `${path}/notes`, { body })).body
+  const fails = { message: '400 Bad request - Failed to apply commands.' }
+  assert.deepEqual(await told(one, `/epic ${group.full_path}&${hidden.iid}`), fails)
+  const obeyed = (await told(one, `/confidential\n/epic ${group.full_path}&${hidden.iid}`)) as Body
+  assert.deepEqual(obeyed['commands_changes'], { confidential: true, epic_id: hidden.id })
+  await refused(IN_THE_OPEN, 'PUT', one, { confidential: false })
+  assert.equal((await send('PUT', one, { confidential: false, epic_id: 0 })).status, 200)
+
+  const open = await epicIn(group, false)
+  assert.equal((await send('PUT', one, { epic_id: open.id })).status, 200)
+  await refused(WITH_OPEN, 'PUT', `/groups/${group.id}/epics/${open.iid}`, { confidential: true })
+  assert.deepEqual(await told(`/groups/${group.id}/epics/${open.id}`, '/confidential'), fails)
+  await send('PUT', one, { confidential: true })
+  const hide = await send('PUT', `/groups/${group.id}/epics/${open.iid}`, { confidential: true })
+  assert.deepEqual([hide.status, (hide.body as Body)['confidential']], [200, true])
+})
+
+test('an issue comes into an epic, or that is hidden, but not both at once', async () => {
+  const { make, call } = world()
+  const group = await make.group({ visibility: 'public' })
+  const project = await make.project({ group, visibility: 'public' })
+  const planner = await make.memberOf('planner', { group })
+  for (let i = 1; i <= 8; i += 1) {
+    const epic = await epicIn(group, false)
+    const turn = (path: string, body: object): ReturnType<typeof call> =>
+      call('PUT', path, { as: planner, body })
+    await call('POST', `/projects/${project.id}/issues`, { as: planner, body: { title: 'x' } })
+    const answers = await Promise.all([
+      turn(`/projects/${project.id}/issues/${i}`, { epic_id: epic.id }),
+      turn(`/groups/${group.id}/epics/${epic.iid}`, { confidential: true }),
+    ])
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 400],
+    )
+  }
+})
+
+test('a confidential epic is shown with its issues to those who see it, and finds them', async () => {
+  const { make, get } = world()
+  const group = await make.group({ visibility: 'public' })
+  const project = await make.project({ group, visibility: 'public' })
+  const hidden = await epicIn(group, true)
+  const [ofGroup, ofProject] = [
+    await make.memberOf('planner', { group }),
+    await make.memberOf('owner', { project }),
+  ]
+  const author = await make.memberOf('guest', { group })
+  await make.sql(`update epics set author_id = ${author.id} where id = ${hidden.id};
+    insert into issues (iid, project_id, author_id, title, confidential, epic_id)
+    values (1, ${project.id}, ${author.id}, 'in the dark', true, ${hidden.id})`)
+  const path = `/projects/${project.id}/issues`
+  for (const [as, sees] of [
+    [await make.admin(), true],
+    [ofGroup, true],
+    [author, true],
+    [ofProject, false],
+  ] as const) {
+    const one = (await get(`${path}/1`, as)).body as { epic_iid: number | null; epic: { id: number } | null }
+    assert.deepEqual([one.epic_iid, one.epic?.id], sees ? [hidden.iid, hidden.id] : [null, undefined])
+    for (const [query, found] of [
+      [`epic_id=${hidden.id}`, sees],
+      ['epic_id=Any', sees],
+      ['epic_id=None', !sees],
+      [`not[epic_id]=${hidden.id}`, !sees],
+    ] as const)
+      assert.equal(((await get(`${path}?${query}`, as)).body as unknown[]).length, found ? 1 : 0, query)
+  }
 })
 
 test('an epic that is not shown with an issue finds none', async () => {

@@ -1,4 +1,5 @@
 import { Type as t, type Static } from 'typebox'
+import { fitting, issueInTheOpen } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
@@ -75,7 +76,7 @@ async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined
   const { db, actor, epic, issue, now } = ctx
   if ((await lockEpic(db, epic.id)) === undefined) throw noSuchRecord()
   const deed = { db, now, ...inProject(actor, issue) }
-  await changeIssue(deed, issue.id, { epic: to && { by: 'id', value: to.id } })
+  await fitting(changeIssue(deed, issue.id, { epic: to && { by: 'id', value: to.id } }))
   return {
     id: issue.id,
     epic: presentEpic(await showEpic(db, epic.id), ctx),
@@ -97,7 +98,7 @@ export const addEpicIssue = operation({
     return join(ctx, ctx.epic)
   },
   returns: Joined,
-  refuses: [alreadyThere],
+  refuses: [alreadyThere, issueInTheOpen],
 })
 
 export const removeEpicIssue = operation({

@@ -1,9 +1,16 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import { ofEpic } from '../../access/conversation_records.ts'
+import { epicInTheOpen, fitting } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
-import { changeEpic, createEpic as insertEpic, labelEpic, type EpicDeed } from '../../core/epics.ts'
+import {
+  changeEpic,
+  createEpic as insertEpic,
+  labelEpic,
+  type EpicChange,
+  type EpicDeed,
+} from '../../core/epics.ts'
 import type { Group } from '../../core/groups.ts'
 import { hexColor } from '../../core/label_rules.ts'
 import { overlong } from '../../core/labelling.ts'
@@ -171,7 +178,7 @@ export const updateEpic = operation({
     const obeyed = await obeyIn(ctx, epic, params.description)
     const description = params.description === undefined ? undefined : obeyed.text || null
     const { labels, add_labels, remove_labels, confidential } = params
-    const isThere = await changeEpic(deedOf(ctx), epic.id, {
+    const change: EpicChange = {
       title: params.title?.trim(),
       description,
       confidential,
@@ -182,7 +189,8 @@ export const updateEpic = operation({
       labels,
       add_labels,
       remove_labels,
-    })
+    }
+    const isThere = await fitting(changeEpic(deedOf(ctx), epic.id, change))
     if (!isThere) throw noSuchRecord()
     const after = confidential ?? (hides(obeyed) || epic.confidential)
     const said = description ?? null
@@ -190,7 +198,7 @@ export const updateEpic = operation({
     return presentEpic(await epics.showEpic(db, epic.id), ctx)
   },
   returns: Epic,
-  refuses,
+  refuses: [...refuses, epicInTheOpen],
 })
 
 /** As published: whoever plans, and whoever owns the group. */

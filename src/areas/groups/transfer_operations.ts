@@ -5,7 +5,7 @@ import { findGroup } from '../../core/group_sight.ts'
 import { addressFaults, holdTree, isTaken, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace, type Group as GroupRow } from '../../core/groups.ts'
 import { setInGroup } from '../../core/members.ts'
-import { pathFault } from '../../core/paths.ts'
+import { reservedFault } from '../../core/paths.ts'
 import { leaveGroupsBelow, transfer } from '../../core/project_transfer.ts'
 import { findByRef } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
@@ -90,7 +90,7 @@ function checkTransfer(now: Namespace, { target, below, allowed }: Where): void 
   if (target !== undefined && target.id === now.parent_id) throw alreadyThere()
   if (!allowed) throw notAllowed()
   if (target !== undefined && below.includes(target.id)) throw intoItself()
-  const reserved = target === undefined ? pathFault(now.path, true) : undefined
+  const reserved = target === undefined ? reservedFault(now.path) : undefined
   if (reserved !== undefined) throw failed(`Validation failed: Path ${reserved}`)
   const [deep] = Object.values(nestingFaults(target)).flat()
   if (deep !== undefined) throw failed(`Validation failed: Parent ${deep}`)

@@ -132,6 +132,9 @@ test('limits of minutes are for administrators, and what would not hold is not t
   assert.equal((set.body as Body)['shared_runners_minutes_limit'], 5)
 })
 
+const PATH_FORM =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or '.', end in '.', '.git' or '.atom'."
+
 test('a group that cannot be is refused in the published words, and nothing is kept of it', async () => {
   const owner = await world().make.user()
   const known = await made(owner, { name: 'known', path: fresh() })
@@ -145,7 +148,13 @@ test('a group that cannot be is refused in the published words, and nothing is k
     [{ name: 'x', path: owner.username }, taken],
     [{ name: '<b>x</b>', path: fresh() }, `Failed to save group {:name=>["${form}"]}`],
     [{ name: ' ', path: fresh() }, `Failed to save group {:name=>["can't be blank"]}`],
-    [{ name: 'x', path: 'api' }, 'Failed to save group {:path=>["api is a reserved name"]}'],
+    ...['api', 'Dashboard', 'v2', 's', 'robots.txt', 'health_check'].map(
+      (path) =>
+        [{ name: 'x', path }, `Failed to save group {:path=>["${path} is a reserved name"]}`] as const,
+    ),
+    ...['é', '日本', 'straße', 'a٣'].map(
+      (path) => [{ name: path, path }, `Failed to save group {:path=>["${PATH_FORM}"]}`] as const,
+    ),
     [
       { name: 'x'.repeat(256), path: fresh() },
       'Failed to save group {:name=>["is too long (maximum is 255 characters)"]}',

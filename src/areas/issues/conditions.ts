@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
+import { showsEpic } from '../../core/noteables.ts'
 import { reacted } from '../../core/reaction_walk.ts'
 
 /** What the conditions of a list compare with, by name. */
@@ -56,9 +57,9 @@ const month = `date_trunc('month', today())`
 /** A text is found in the part of it that is indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
-/** An epic that its group hides is not shown with the issue, and finds none. */
-const inEpic = sql`(i.epic_id is not null
-  and exists (select from epics e where e.id = i.epic_id and not e.confidential))`
+/** An epic that is not shown with the issue finds none. */
+const inEpic: Condition = (p) => sql`(i.epic_id is not null
+  and exists (select from epics e where e.id = i.epic_id and ${showsEpic(p.viewer)}))`
 
 /** Every condition that a list can have, on the issue `i`. */
 export const CONDITIONS = {
@@ -88,9 +89,9 @@ export const CONDITIONS = {
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
-  epic: (p) => sql`i.epic_id = ${p.epic} and ${inEpic}`,
-  in_epic: () => inEpic,
-  no_epic: () => sql`not ${inEpic}`,
+  epic: (p, walk) => sql`i.epic_id = ${p.epic} and ${inEpic(p, walk)}`,
+  in_epic: inEpic,
+  no_epic: (p, walk) => sql`not ${inEpic(p, walk)}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
   iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
@@ -132,7 +133,7 @@ export const CONDITIONS = {
   not_milestone_started: () => sql`not ${dated}`,
   not_milestone_upcoming: () => sql`not ${upcoming}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
-  not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic})`,
+  not_epic: (p, walk) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic(p, walk)})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
   not_iterations: (p) =>
     sql`(i.iteration_id is null or i.iteration_id <> all(${p.not_iterations}::bigint[]))`,

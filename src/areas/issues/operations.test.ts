@@ -303,9 +303,14 @@ test('only who can see the issue is given it, and is reminded once', async () =>
   )
   const secret = await world().call('POST', `/projects/${hidden.id}/issues`, {
     as: boss,
-    body: { title: 't', assignee_ids: [member.id], confidential: true },
+    body: { title: 't', assignee_ids: [outsider.id, member.id], confidential: true },
   })
-  assert.deepEqual((secret.body as Body).assignees, [])
+  const { iid, assignees } = secret.body as Body
+  assert.deepEqual(
+    assignees.map(({ id }) => id),
+    [member.id],
+  )
+  assert.equal((await world().get(`/projects/${hidden.id}/issues/${iid}`, member)).status, 200)
   assert.deepEqual(
     await rowsOf(world(), 'select user_id, author_id, action_name, state from todos where noteable_id = $1', [
       (answer.body as Body).id,

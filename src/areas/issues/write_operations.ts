@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { ofIssue } from '../../access/conversation_records.ts'
+import { fitting, issueInTheOpen } from '../../access/epic_fit.ts'
 import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
@@ -29,6 +30,7 @@ const owns = ({ actor, project }: Who): boolean => actor.admin || project.role =
 /** Members say what their issue is about as they create it, as published; later that takes a Planner. */
 const belongs = ({ actor, project }: Who): boolean => actor.admin || project.role >= ROLES.guest
 
+const untitled = (): ReturnType<typeof invalid> => invalid({ title: ["can't be blank"] })
 const duplicated = (): ReturnType<typeof conflict> => conflict('Duplicated issue')
 
 async function drawIid(db: Db, projectId: number, wanted: number | undefined): Promise<number> {
@@ -74,17 +76,15 @@ export const createIssue = operation({
       throw violates(error, 'issues_project_id_iid_key') ? duplicated() : error
     })
     const plan = belongs(ctx) ? planOf(params) : {}
-    await changeIssue({ ...ctx, quiet: true }, made.id, {
-      ...plan,
-      ...(mine && { updated_at: params.created_at }),
-    })
+    const change = { ...plan, ...(mine && { updated_at: params.created_at }) }
+    await fitting(changeIssue({ ...ctx, quiet: true }, made.id, change))
     const making = { plans: belongs(ctx) }
     const obeyed = await obey({ ...ctx, making }, ofIssue(made), placeOf(project), made.description ?? '')
     await hear(ctx, { ...made, description: obeyed.text, confidential: hides(obeyed) || made.confidential })
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
-  refuses: [duplicated, () => invalid({ title: ["can't be blank"] })],
+  refuses: [duplicated, untitled, issueInTheOpen],
 })
 
 export const updateIssue = operation({
@@ -108,14 +108,14 @@ export const updateIssue = operation({
       ...(plans(ctx) && { ...planOf(params), confidential: params.confidential }),
       ...(owns(ctx) && { updated_at: params.updated_at }),
     }
-    await changeIssue(ctx, issue.id, change)
+    await fitting(changeIssue(ctx, issue.id, change))
     const { description = null } = change
     const confidential = change.confidential ?? (hides(obeyed) || issue.confidential)
     await hear(ctx, { ...issue, description, confidential }, issue.description)
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },
   returns: Issue,
-  refuses: [() => invalid({ title: ["can't be blank"] })],
+  refuses: [untitled, issueInTheOpen],
 })
 
 export const deleteIssue = operation({

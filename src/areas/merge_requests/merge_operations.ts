@@ -2,6 +2,7 @@ import { Type as t } from 'typebox'
 import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
+import { messageOr } from '../../core/commit_messages.ts'
 import { messagesOf } from '../../core/comparing.ts'
 import { MergeRefused, mergeRequest as mergeBranches } from '../../core/merging.ts'
 import { pushRules } from '../../core/protected_branches.ts'
@@ -63,8 +64,8 @@ export const mergeMergeRequest = operation({
       method: methodOf(project),
       sha: params.sha,
       squash: squashes(project, params.squash ?? row.squash),
-      message: params.merge_commit_message || mergeMessage(row, project, closes),
-      squashMessage: params.squash_commit_message || row.title,
+      message: messageOr(params.merge_commit_message, mergeMessage(row, project, closes)),
+      squashMessage: messageOr(params.squash_commit_message, row.title),
       author: await authorOf(db, row.author_id),
       removesSource: wantsRemoval && (await mayRemove(db, project, row)),
     }).catch((error: unknown) => {

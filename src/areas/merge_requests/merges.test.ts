@@ -77,6 +77,15 @@ test('a squash is one commit where the branch parted, by its author, and a merge
   assert.equal(gitText(shop.directory, ['diff', head, squash]), '')
 })
 
+test('a message of blanks is none that was given', async () => {
+  const iid = await shop.open('wordless')
+  const blanks = { merge_commit_message: '  ', squash_commit_message: ' \n', squash: true }
+  const { merge_commit_sha: sha, squash_commit_sha: squash } = (await merge(iid, blanks)).body as Merged
+  assert.ok(sha && squash)
+  assert.equal(messageOf(squash), 'The wordless')
+  assert.match(messageOf(sha), /^Merge branch 'wordless' into 'main'/)
+})
+
 test('a project that merges by moving forward makes no merge commit, and wants a rebase first', async () => {
   const { make } = world()
   const settings = (method: string): Promise<void> =>

@@ -58,7 +58,7 @@ test('a submodule is moved by a commit, which is the answer', async () => {
   const { directory, maintainer, project } = code
   const parent = tip(directory, 'libs')
   const before = files(directory, parent)
-  const answer = await put(good)
+  const answer = await put({ ...good, commit_message: '  ' })
   assert.equal(answer.status, 200, answer.text)
   const sha = tip(directory, 'libs')
   const { committed_date: at, created_at, authored_date, ...rest } = answer.body as Record<string, unknown>

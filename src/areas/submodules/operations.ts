@@ -3,6 +3,7 @@ import { filledRepository } from '../../access/code_gates.ts'
 import { developer, project, repository, signedIn } from '../../access/gates.ts'
 import { committed, pushRight } from '../../access/push_gates.ts'
 import { CommitDetail } from '../../records/commit.ts'
+import { messageOr } from '../../core/commit_messages.ts'
 import { CommitRefused, moveBranch, signatureOf } from '../../core/commit_writing.ts'
 import { presentFreshDetail } from '../../records/fresh_commit.ts'
 import { isRefName, isSha } from '../../git/names.ts'
@@ -38,7 +39,7 @@ export const updateSubmodule = operation({
         parents: [base],
         author: committer,
         committer,
-        message: params.commit_message || `Update submodule ${path} with oid ${sha}`,
+        message: messageOr(params.commit_message, `Update submodule ${path} with oid ${sha}`),
       })
       return written.commit
     }
