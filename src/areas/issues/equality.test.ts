@@ -354,19 +354,13 @@ test('so does a label together with somebody', async () => {
   const [labelled = [], unwanted = [], assigned = []] = filters()
   let round = 0
   for (const label of labelled)
-    for (const who of [planner, guest, nobody])
-      for (const place of places().slice(0, 2)) {
-        const besides = round % 3 === 0 ? [unwanted[round % 2] as Filter] : []
-        const order = orders[round % orders.length] as (typeof orders)[number]
-        const chosen = [label, assigned[round % 2] as Filter, ...besides]
-        await findsTheSame({ chosen, who, place, order, page: 1 })
-        await findsTheSame({
-          chosen: [assigned[round % 2] as Filter, unwanted[round % 2] as Filter],
-          who,
-          place,
-          order,
-          page: 1,
-        })
-        round++
-      }
+    for (const place of places().slice(0, 2)) {
+      const who = [planner, guest, nobody][round % 3] as Someone
+      const order = orders[(round * 7) % orders.length] as (typeof orders)[number]
+      const [somebody, not] = [assigned[round % 2] as Filter, unwanted[(round >> 1) % 2] as Filter]
+      const chosen = [label, somebody, ...(round % 3 === 0 ? [not] : [])]
+      await findsTheSame({ chosen, who, place, order, page: 1 })
+      if (round % 4 === 0) await findsTheSame({ chosen: [somebody, not], who, place, order, page: 1 })
+      round++
+    }
 })
