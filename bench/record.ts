@@ -1,4 +1,5 @@
 import type { Db } from '../src/db/client.ts'
+import { createLengths } from '../src/db/lengths.ts'
 import type { Statement } from '../src/db/statement.ts'
 
 /** One statement as it was sent. */
@@ -34,11 +35,15 @@ export function recorderOver(db: Db): Recorder {
       pending--
     }
   }
+  const lengths = createLengths()
+  const rows: Db['rows'] = (statement, values) =>
+    noted('rows', statement, values, () => db.rows(statement, values))
   return {
     db: {
       ...db,
       one: (statement, values) => noted('one', statement, values, () => db.one(statement, values)),
-      rows: (statement, values) => noted('rows', statement, values, () => db.rows(statement, values)),
+      rows,
+      page: (list, values) => lengths.page(list, values, (statement) => rows(statement, values)),
     },
     take: () => {
       const taken = waves
