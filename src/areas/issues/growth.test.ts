@@ -11,6 +11,7 @@ let few: Crowd
 let many: Crowd
 let planner: Someone
 let guest: Someone
+let busy: Someone
 const world = sharedWorld(
   async (here) => {
     const top = await here.make.group({ visibility: 'public' })
@@ -18,8 +19,11 @@ const world = sharedWorld(
     many = await makeCrowd(here, 'issue', { top, count: 12_000 })
     planner = await here.make.memberOf('planner', { group: top })
     guest = await here.make.memberOf('guest', { group: top })
+    busy = await here.make.user()
     for (const { project } of [few, many])
       await here.make.sql(`
+      insert into issue_assignees (issue_id, user_id)
+        select id, ${busy.id} from issues where project_id = ${project} and iid % 40 = 1;
       insert into award_emoji (name, user_id, noteable_id)
         select 'tada', u, i.id from issues i, unnest(array[${planner.id}, ${guest.id}]) u
          where i.project_id = ${project} and i.iid % 10 > 0;
@@ -106,13 +110,6 @@ for (const [where, path] of cases.slice(0, 2))
     })
 
 test("what bears a label and is somebody's is found along what is theirs, though many bear the label", async () => {
-  const { make } = world()
-  const busy = await make.user()
-  for (const { project } of [few, many])
-    await make.sql(`
-      insert into issue_assignees (issue_id, user_id)
-        select id, ${busy.id} from issues where project_id = ${project} and iid % 40 = 1`)
-  await settle(world())
   for (const as of [planner, guest])
     for (const labels of ['half', 'most,half', 'half&not[labels]=rare']) {
       const page = `/projects/${many.project}/issues?labels=${labels}&assignee_id=${busy.id}`
