@@ -42,6 +42,8 @@ test('a thread of five thousand notes stands whole in the list, for as many stat
   const about = await makeIssue(world(), project)
   const [giant, small] = [await begin(about, 'The giant'), await begin(about, 'The small one')]
   const list = (): Promise<Answered> => world().get(`${about.path}/discussions`, developer)
+  // That the token is used is written down beside the first answers.
+  await list()
   const one = await world().statements(list)
   await fill(giant, 4_998)
   assert.equal((await world().statements(list)).length, one.length)
