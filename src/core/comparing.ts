@@ -65,7 +65,7 @@ export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head
 /** Lets the commits of a merge request stay, and be fetched, when its branch has moved or gone. */
 export async function keepHead(repository: Repository, iid: number, head: string): Promise<void> {
   const ref = headRef(iid)
-  // No lock is held for it: who pushes and who changes what is compared look at the same branch, one after the other.
+  // No lock is held for it: who pushes and who changes what is compared may both do so, and each looks again.
   for (let attempt = 1; ; attempt += 1) {
     const from = await repository.ref(ref)
     if (from === head) return

@@ -79,7 +79,10 @@ export interface EpicDeed {
 /** The epic as it is, held until the transaction ends. */
 export const lockEpic = (db: Db, id: number): Promise<Epic | undefined> => db.one(hold, { id })
 
-/** Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. Throws EpicMismatch. */
+/**
+ * Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. Throws
+ * EpicMismatch.
+ */
 export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Promise<boolean> {
   const { db, actor } = deed
   const now = await lockEpic(db, id)

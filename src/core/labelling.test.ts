@@ -5,7 +5,8 @@ import { makeEpic, makeIssue, makeMergeRequest, type Made } from '../../test/sup
 import { rowsOf } from '../../test/support/rows.ts'
 import { sharedWorld } from '../../test/support/stand.ts'
 
-// What labels exclude each other, and what links to them know. Lists find a record with several labels among the links of one of them, which therefore know all of its labels.
+// What labels exclude each other, and what links to them know. Lists find a record with several labels among the links of
+// one of them, which therefore know all of its labels.
 
 const world = sharedWorld()
 

@@ -140,7 +140,7 @@ export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
 }
 const none = ({ columns }: Cut): Raw[] => [sql`select ${columns} from namespaces n where false`]
 
-/** The same namespaces in no order, and no fewer than `most` of each part, to be counted. */
+/** The same namespaces in no order, to be counted: of a part that is cut, `most`. */
 export function counted(p: P, shape: Shape, most: number): Raw[] {
   const cut = { columns: sql`n.id`, order: sql`n.id`, reach: most }
   if (isSet(shape) || shape.small) return sources(p, shape, cut)

@@ -141,7 +141,7 @@ export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
   return all.length === 0 ? [sql`select ${cut.columns} from projects p where false`] : all
 }
 
-/** The same projects in no order, and no fewer than `most` of each part, to be counted. */
+/** The same projects in no order, to be counted: of a part that is cut, `most`. */
 export function counted(p: P, shape: Shape, most: number): Raw[] {
   const cut = { columns: sql`p.id`, order: sql`p.id`, reach: most }
   if (isSet(shape) || shape.small) return sources(p, shape, cut)

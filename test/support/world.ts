@@ -54,6 +54,9 @@ export interface WorldOptions {
 /** Closed and emptied: the next file takes it over, because to open one takes longer than most files need. */
 let vacant: { readonly world: World; readonly shut: () => Promise<void> } | undefined
 
+/** So many files take over one world: what its connections remember of all before makes each slower. */
+const TAKEN_OVER = 15
+
 /** Worlds of one process check the same answers. */
 const checkOf = onceFor((schema: TSchema) => Compile(schema))
 
@@ -71,10 +74,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
   const made = await newWorld(options)
   const emptied = await emptier(made.opened)
+  let files = 0
   const world: World = {
     ...made,
     close: async () => {
-      const isEmpty = vacant === undefined && !made.app.server.listening && (await emptied())
+      files += 1
+      const isWorn = files === TAKEN_OVER || vacant !== undefined || made.app.server.listening
+      const isEmpty = !isWorn && (await emptied())
       // Another may have become so meanwhile.
       if (vacant !== undefined || !isEmpty) return made.close()
       made.logs.length = 0

@@ -102,7 +102,7 @@ function person(chosen: Chosen, of: 'assignee' | 'reviewer', given: string | und
   else chosen.add(of, Number(given))
 }
 
-/** More users than these approve nothing together. */
+/** So many users may be named. */
 const MOST_APPROVERS = 100
 
 /** Approved by all of those named; turned round, by none of them. */
