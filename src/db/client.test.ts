@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { createTestDatabase } from '../../test/support/database.ts'
 import { createClient } from './client.ts'
 import { isAway } from './errors.ts'
-import { statement, type Slots } from './statement.ts'
+import { statement, statements, type Slots } from './statement.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 before(async () => {
@@ -103,5 +103,21 @@ test('a statement that the database ends for taking too long does not make the d
   const slow = statement(() => sql`select pg_sleep(10)`)
   assert.equal(isAway(await reason(client.rows(slow, {}))), false)
   assert.equal(isAway(await reason(client.one(slow, {}))), false)
+  await client.close()
+})
+
+test('a statement is planned once for all values, and anew where it has asked for that', async () => {
+  const client = createClient({ connectionString: database.url }, { poolSize: 1 })
+  const mode = sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`
+  const once = statement(() => mode)
+  const anew = statements<object, object, { mode: string }>(
+    () => mode,
+    () => true,
+  )({})
+  const seen: (string | undefined)[] = []
+  for (const each of [once, anew, anew, once, anew]) seen.push((await client.rows(each, {}))[0]?.mode)
+  seen.push(await client.transaction(async (tx) => (await tx.rows(once, {}))[0]?.mode))
+  const [generic, custom] = ['force_generic_plan', 'force_custom_plan']
+  assert.deepEqual(seen, [generic, custom, custom, generic, custom, generic])
   await client.close()
 })

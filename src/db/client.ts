@@ -1,8 +1,10 @@
 import pg from 'pg'
 import { isHanging } from './errors.ts'
+import { HANGING, createLane, type Queryable } from './lane.ts'
 import { createLengths } from './lengths.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Listed, PageStatement } from './pages.ts'
+import { PLANNED_ONCE, planFor, type Sent } from './planning.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -61,15 +63,19 @@ export interface ClientOptions {
 
 const DEADLINES = { point: 5_000, statement: 60_000 }
 const CONNECT_TIMEOUT = 5_000
-/** How much longer we wait than the database lets a statement run: past it the database hangs, and the connection is given up. */
-const HANGING = 2_000
 /** For scripts: an upgrade of a large database may take hours. How long is the database's matter. */
 const PATIENCE = 86_400_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   const { onStatement = () => {}, deadlines = DEADLINES } = options
-  const settings = { ...connection, types, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true }
+  const settings = {
+    ...connection,
+    types,
+    options: PLANNED_ONCE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+  }
   const pool = new pg.Pool({
     ...settings,
     max: options.poolSize ?? 8,
@@ -81,31 +87,12 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   pool.on('connect', (client) => client.on('error', () => {}))
   const lane = options.pipeline === false ? pool : createLane(settings, deadlines.point)
   const listeners: Listener[] = []
-  const db = over(pool, lane, onStatement)
+  const db = over(borrowing(pool), lane, onStatement)
 
   return {
     ...db,
     pool,
-    transaction: async (work, { snapshot = false } = {}) => {
-      const client = await pool.connect()
-      let broken: Error | undefined
-      try {
-        // The snapshot is that of the first statement: taken here, before anything is looked at.
-        await client.query(snapshot ? 'begin isolation level repeatable read; select 1' : 'begin')
-        const result = await work(over(client, client, onStatement))
-        // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
-        if ((await client.query('commit')).command !== 'COMMIT')
-          throw new Error('a transaction was rolled back')
-        return result
-      } catch (error) {
-        // Behind a statement that hangs a rollback would hang too.
-        if (isHanging(error)) broken = error
-        else await client.query('rollback').catch((failure: Error) => (broken = failure))
-        throw error
-      } finally {
-        client.release(broken)
-      }
-    },
+    transaction: (work, { snapshot = false } = {}) => transact(pool, work, { snapshot, onStatement }),
     moveTo: (next) => {
       Object.assign(settings, next)
       Object.assign(pool.options, next)
@@ -121,9 +108,35 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   }
 }
 
-interface Queryable {
-  query(config: Sent): Promise<pg.QueryResult>
+interface Transacting {
+  readonly snapshot: boolean
+  readonly onStatement: (name: string) => void
 }
+async function transact<Result>(
+  pool: pg.Pool,
+  work: (tx: Db) => Promise<Result>,
+  { snapshot, onStatement }: Transacting,
+): Promise<Result> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await planFor(client, false)
+    // The snapshot is that of the first statement: taken here, before anything is looked at.
+    await client.query(snapshot ? 'begin isolation level repeatable read; select 1' : 'begin')
+    const result = await work(over(client, client, onStatement))
+    // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
+    if ((await client.query('commit')).command !== 'COMMIT') throw new Error('a transaction was rolled back')
+    return result
+  } catch (error) {
+    // Behind a statement that hangs a rollback would hang too.
+    if (isHanging(error)) broken = error
+    else await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
 interface Scriptable extends Queryable {
   query(config: Script | Sent): Promise<pg.QueryResult>
 }
@@ -131,10 +144,24 @@ interface Script {
   readonly text: string
   readonly query_timeout: number
 }
-interface Sent {
-  readonly name?: string
-  readonly text: string
-  readonly values: unknown[]
+
+/** Each statement on a connection of its own. */
+function borrowing(pool: pg.Pool): Scriptable {
+  return {
+    query: async (config: Script | Sent) => {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      try {
+        if ('values' in config) await planFor(client, config.name === undefined)
+        return await client.query(config)
+      } catch (error) {
+        if (isHanging(error)) broken = error
+        throw error
+      } finally {
+        client.release(broken)
+      }
+    },
+  }
 }
 
 function over(connections: Scriptable, points: Queryable, onStatement: (name: string) => void): Db {
@@ -144,7 +171,6 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
     values: object,
   ): Promise<pg.QueryResult> => {
     onStatement(name)
-    // What has no name is planned each time, for the values that come with it.
     const bound = bind(values as never)
     return to.query(planned === undefined ? { name, text, values: bound } : { text, values: bound })
   }
@@ -173,50 +199,4 @@ function taken(result: pg.QueryResult): pg.QueryResult['rows'] {
   result.rows = []
   result.fields = []
   return rows
-}
-
-interface Lane extends Queryable {
-  end(): Promise<void>
-}
-
-/** One pipelined connection, made anew after it is lost. What was on its way when it was lost is rejected. */
-function createLane(settings: pg.ClientConfig, deadline: number): Lane {
-  let current: Promise<pg.Client> | undefined
-  let closed = false
-  const open = (): Promise<pg.Client> => {
-    const client = new pg.Client({
-      ...settings,
-      pipeline: true,
-      statement_timeout: deadline,
-      query_timeout: deadline + HANGING,
-      // A look-up by key has one good plan; to plan it anew would take ten times as long as to run it.
-      options: '-c plan_cache_mode=force_generic_plan',
-    })
-    const opening = client.connect().then(() => client)
-    const drop = (): void => {
-      if (current === opening) current = undefined
-    }
-    client.on('error', drop)
-    client.on('end', drop)
-    opening.catch(drop)
-    return (current = opening)
-  }
-  return {
-    query: async (config) => {
-      if (closed) throw new Error('Connection terminated')
-      const opening = current ?? open()
-      try {
-        return await (await opening).query(config)
-      } catch (error) {
-        // The driver has ended the connection, and would tell so a moment later.
-        if (isHanging(error) && current === opening) current = undefined
-        throw error
-      }
-    },
-    end: async () => {
-      closed = true
-      const client = await current?.catch(() => undefined)
-      await client?.end()
-    },
-  }
 }

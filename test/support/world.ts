@@ -45,8 +45,6 @@ export interface Answered {
 export interface WorldOptions {
   readonly env?: Record<string, string>
   readonly server?: Partial<Omit<AppOptions, 'log'>>
-  /** Plans are as the server has them. Else every statement is planned once: it was a tenth of the time of all tests. */
-  readonly measured?: true
   /** For rows whose ids a test chooses: those of records begin with 1. */
   readonly fresh?: true
 }
@@ -91,14 +89,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 }
 afterAllFiles(async () => vacant?.shut())
 
-async function newWorld({ env = {}, server = {}, measured }: WorldOptions): Promise<World> {
+async function newWorld({ env = {}, server = {} }: WorldOptions): Promise<World> {
   const database = await createTestDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-world-'))
   const config = readConfig({
     PATH: process.env['PATH'],
-    DATABASE_URL: measured
-      ? database.url
-      : `${database.url}&options=-c%20plan_cache_mode%3Dforce_generic_plan`,
+    DATABASE_URL: database.url,
     GUILDHALL_DATA_DIR: dataDir,
     GUILDHALL_URL: 'https://guild.example',
     ...env,

@@ -23,7 +23,7 @@ const world = sharedWorld(
     select id, 'Project ' || n, 'p' || n, full_path || '/p' || n
       from namespaces, generate_series(1, 2500) n where owner_id = ${other.id}`)
   },
-  { measured: true },
+  { fresh: true },
 )
 
 /** Of each kind as many more: half of the groups below the vast one, and a project in each; some in a person's hands. */

@@ -39,17 +39,16 @@ let planner: Someone
 let guest: Someone
 let nobody: Someone
 let all: Plain[]
-const world = sharedWorld(
-  async (here) => {
-    const { make } = here
-    group = await make.group({ visibility: 'public' })
-    project = await make.project({ group, visibility: 'public' })
-    beside = await make.project({ group, visibility: 'public' })
-    planner = await make.memberOf('planner', { group })
-    guest = await make.memberOf('guest', { group })
-    const places = [project.id, beside.id].join()
-    nobody = await make.user()
-    await make.sql(`
+const world = sharedWorld(async (here) => {
+  const { make } = here
+  group = await make.group({ visibility: 'public' })
+  project = await make.project({ group, visibility: 'public' })
+  beside = await make.project({ group, visibility: 'public' })
+  planner = await make.memberOf('planner', { group })
+  guest = await make.memberOf('guest', { group })
+  const places = [project.id, beside.id].join()
+  nobody = await make.user()
+  await make.sql(`
     insert into labels (project_id, title, color)
       select p, 'l' || n, '#112233' from unnest(array[1, 3, 5, 40, 1000]) n, unnest(array[${places}]) p;
     insert into label_priorities (project_id, label_id, priority)
@@ -100,19 +99,17 @@ const world = sharedWorld(
     delete from label_links k using labels l where l.id = k.label_id and l.title = 'l5'
        and k.noteable_id in (select id from issues where project_id in (${places}) and iid % 31 = 0);
     analyze`)
-    all = await rowsOf<Plain & Record<string, unknown>>(
-      here,
-      `select i.*, m.title as milestone, m.due_date as milestone_due,
+  all = await rowsOf<Plain & Record<string, unknown>>(
+    here,
+    `select i.*, m.title as milestone, m.due_date as milestone_due,
             (select min(r.priority) from label_links k join label_priorities r on r.label_id = k.label_id
               where k.noteable_id = i.id) as label_priority,
             array(select l.title from label_links k join labels l on l.id = k.label_id where k.noteable_id = i.id) as labels,
             array(select a.user_id from issue_assignees a where a.issue_id = i.id) as assignees,
             array(select e.name from award_emoji e where e.noteable_id = i.id) as reactions
        from issues i left join milestones m on m.id = i.milestone_id where i.project_id in (${places})`,
-    )
-  },
-  { measured: true },
-)
+  )
+})
 
 type Filter = readonly [query: string, holds: (issue: Plain) => boolean]
 const labels = (...titles: string[]): Filter => [

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { listPage, matching, walked } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
+import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
@@ -31,25 +32,46 @@ const isSteady = ({ conditions, ...shape }: Shape): boolean =>
 /** Many may bear the label, and much be somebody's, where little is both. */
 const isOfTwo = ({ conditions }: Shape): boolean =>
   conditions.includes('label') && conditions.includes('assignee')
+
+/** Each has an index of its own in the order of time. */
+const IN_TIME: readonly ConditionName[] = [
+  ...(['author', 'mine', 'milestone', 'epic', 'iteration'] as const),
+  ...(['unassigned', 'unlabelled', 'no_milestone', 'several_labels'] as const),
+]
+const isInTime = (shape: Shape): boolean =>
+  shape.in === 'project' &&
+  isSettled(shape.conditions, shape.sees === 'all' ? [...IN_TIME, 'hidden'] : IN_TIME)
 /** One index finds them and has them in the order asked for. */
 const isWalked = (shape: ListShape): boolean =>
-  isSteady(shape) &&
-  !isOfTwo(shape) &&
-  (shape.order === 'created_at' ||
-    (shape.order === 'updated_at' && shape.conditions.every((name) => name === 'state')))
+  (shape.order === 'created_at' && ((isSteady(shape) && !isOfTwo(shape)) || isInTime(shape))) ||
+  (shape.order === 'updated_at' &&
+    shape.in === 'project' &&
+    shape.conditions.every((name) => name === 'state'))
 
-const list = pageStatements<ListShape, Values, IssueShown>(
-  (p, shape) => {
-    const issues = issuesOf(p, shape)
-    const order = orderOf(shape)
-    const shown = (chosen: RawBuilder<unknown>): RawBuilder<IssueShown> => shownIssues(chosen, p.viewer)
-    if (!isWalked(shape)) return listPage(issues, order, shown)
-    const chosen = sql`select i.id from (${walked(issues, order)}) i
+/** Each leads to what it finds by an index of its own, in whatever order. */
+const LED: readonly ConditionName[] = [
+  ...(['label', 'several_labels', 'labels', 'titled', 'labelled', 'unlabelled'] as const),
+  ...(['author', 'mine', 'not_author', 'hidden'] as const),
+  ...(['assignee', 'on_me', 'assigned', 'unassigned', 'not_assignees'] as const),
+  ...(['milestone', 'milestones', 'in_milestone', 'no_milestone'] as const),
+  ...(['milestone_started', 'milestone_upcoming'] as const),
+  ...(['weighed', 'unweighed', 'epic', 'in_epic', 'no_epic'] as const),
+  ...(['iteration', 'iterations', 'in_iteration', 'no_iteration'] as const),
+  ...(['emoji', 'any_emoji', 'no_emoji'] as const),
+  ...(['due_none', 'due_any', 'due_overdue', 'due_today', 'due_week', 'due_month'] as const),
+]
+const isPlannedAnew = (shape: ListShape): boolean =>
+  !isWalked(shape) && !(isSteady(shape) && isOfTwo(shape)) && !isSettled(shape.conditions, LED)
+
+const list = pageStatements<ListShape, Values, IssueShown>((p, shape) => {
+  const issues = issuesOf(p, shape)
+  const order = orderOf(shape)
+  const shown = (chosen: RawBuilder<unknown>): RawBuilder<IssueShown> => shownIssues(chosen, p.viewer)
+  if (!isWalked(shape)) return listPage(issues, order, shown)
+  const chosen = sql`select i.id from (${walked(issues, order)}) i
       order by ${order.by} limit ${p.limit} offset ${p.offset}`
-    return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
-  },
-  (shape) => !isWalked(shape) && !(isSteady(shape) && isOfTwo(shape)),
-)
+  return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
+}, isPlannedAnew)
 
 const counts = statements<Shape, Values, Counts>(
   (p, shape) => sql`

@@ -8,12 +8,9 @@ import { sharedWorld } from '../../../test/support/stand.ts'
 
 const PAIRS = 12
 let shop: Workshop
-const world = sharedWorld(
-  async (here) => {
-    shop = await openWorkshop(here)
-  },
-  { measured: true },
-)
+const world = sharedWorld(async (here) => {
+  shop = await openWorkshop(here)
+})
 
 const git = (...args: string[]): string => gitText(shop.directory, args)
 const names = ['a.txt', 'b.txt', 'deep/c.txt', 'ümläut.md']

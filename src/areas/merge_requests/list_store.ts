@@ -12,6 +12,7 @@ import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { anyReactionOf, reactionsOf } from '../../core/reaction_walk.ts'
 import { listPage, matching, walked, type RecordList } from '../../core/record_list.ts'
 import { openTo, type Viewer } from '../../core/roles.ts'
+import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
@@ -85,18 +86,25 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
   }
 }
 
-const list = pageStatements<Shape, Values, MergeRequestShown>(
-  (given, shape) => {
-    const p = given as unknown as Slots
-    const all = mergeRequestsOf(p, shape)
-    const order = orderOf(shape.order, shape.descending)
-    if (!isSteady(shape)) return listPage(all, order, shownMergeRequests)
-    const page = sql`select i.id from (${walked(all, order)}) i
+/** Each leads to what it finds by an index of its own, in whatever order. */
+const LED: readonly Filter[] = [
+  ...(['label', 'several_labels', 'labels', 'titled', 'labelled', 'unlabelled'] as const),
+  ...(['author', 'created_by_me', 'assignee', 'assigned_to_me', 'assignee_none'] as const),
+  ...(['reviewer', 'reviews_for_me', 'milestone', 'milestone_none', 'reaction_none'] as const),
+  ...(['iids', 'source_branch', 'target_branch'] as const),
+]
+const isPlannedAnew = (shape: Shape): boolean =>
+  !isSteady(shape) && (shape.not.length > 0 || !isSettled(shape.filters, LED))
+
+const list = pageStatements<Shape, Values, MergeRequestShown>((given, shape) => {
+  const p = given as unknown as Slots
+  const all = mergeRequestsOf(p, shape)
+  const order = orderOf(shape.order, shape.descending)
+  if (!isSteady(shape)) return listPage(all, order, shownMergeRequests)
+  const page = sql`select i.id from (${walked(all, order)}) i
       order by ${order.by} limit ${p.limit} offset ${p.offset}`
-    return paged(shownMergeRequests(page), sql`select from (${matching(all).all}) m`)
-  },
-  (shape) => !isSteady(shape),
-)
+  return paged(shownMergeRequests(page), sql`select from (${matching(all).all}) m`)
+}, isPlannedAnew)
 
 const known = statement(
   (p: StatementSlots<LabelPlace & { labels: readonly string[] }>) => sql<{ labels: KnownLabels[] }>`

@@ -8,14 +8,11 @@ import { sharedWorld } from '../../../test/support/stand.ts'
 let group: Namespace
 let ada: Someone
 let bo: Someone
-const world = sharedWorld(
-  async ({ make }) => {
-    group = await make.group({ visibility: 'private' })
-    ada = await make.memberOf('developer', { group })
-    bo = await make.memberOf('reporter', { group })
-  },
-  { measured: true },
-)
+const world = sharedWorld(async ({ make }) => {
+  group = await make.group({ visibility: 'private' })
+  ada = await make.memberOf('developer', { group })
+  bo = await make.memberOf('reporter', { group })
+})
 
 interface Plain {
   readonly iid: number

@@ -5,12 +5,9 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
 let shop: Workshop
-const world = sharedWorld(
-  async (here) => {
-    shop = await openWorkshop(here, 'public')
-  },
-  { measured: true },
-)
+const world = sharedWorld(async (here) => {
+  shop = await openWorkshop(here, 'public')
+})
 
 const set = async (body: object): Promise<void> => {
   const answer = await world().call('PUT', `/projects/${shop.project.id}`, { as: shop.owner, body })

@@ -68,7 +68,9 @@ const condition = (
         ${anyEmail ? sql`union select user_id from user_emails where lower(email) = lower(${p.search})` : sql``}))`
       : by === 'ids'
         ? sql`u.id = any(${p.ids}::bigint[])`
-        : namesUser(p.pattern),
+        : by === 'whole'
+          ? sql`u.id = any(array(select u.id from users u where ${namesUser(p.pattern)}))`
+          : namesUser(p.pattern),
   public_email: sql`lower(u.public_email) = lower(${p.public_email})`,
   created_after: sql`u.created_at > ${p.created_after}::timestamptz`,
   created_before: sql`u.created_at < ${p.created_before}::timestamptz`,
@@ -86,6 +88,10 @@ const condition = (
     and not exists (select from namespaces h join projects hp on hp.namespace_id = h.id where h.owner_id = u.id)`,
   without_project_bots: sql`u.user_type <> 'project_bot'`,
 })
+
+/** Whether a value tells how many there are of what is looked for. */
+const isByChance = ({ by, having }: ListShape): boolean =>
+  by === 'name' || having.includes('created_after') || having.includes('created_before')
 
 const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
   const conditions = condition(p, shape)
@@ -116,7 +122,7 @@ const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
       ? sql`select from (select u.* from users u offset 0) u where ${where}`
       : sql`select from users u where ${where}`,
   )
-})
+}, isByChance)
 
 export async function list(
   db: Db,

@@ -1,0 +1,16 @@
+-- A walk along the projects of a namespace sees whom each is shown to, and needs not look at those that are not.
+drop index projects_namespace_created_at;
+drop index projects_namespace_updated_at;
+drop index projects_namespace_last_activity_at;
+drop index projects_namespace_star_count;
+drop index projects_namespace_name;
+drop index projects_namespace_path;
+create index projects_namespace_created_at on projects (namespace_id, created_at, id) include (visibility, archived);
+create index projects_namespace_updated_at on projects (namespace_id, updated_at, id) include (visibility, archived);
+create index projects_namespace_last_activity_at on projects (namespace_id, last_activity_at, id)
+  include (visibility, archived);
+create index projects_namespace_star_count on projects (namespace_id, star_count, id) include (visibility, archived);
+create index projects_namespace_name on projects (namespace_id, name, id) include (visibility, archived);
+create index projects_namespace_path on projects (namespace_id, path, id) include (visibility, archived);
+-- Groups anywhere below a group in the order of their ids: the newest of an instance may all stand in other trees.
+create index groups_tree_id on namespaces ((traversal_ids[1]), id) include (visibility, traversal_ids) where kind = 'group';

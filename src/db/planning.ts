@@ -1,0 +1,24 @@
+import type pg from 'pg'
+
+// How PostgreSQL plans what is sent. What has a name is planned once for each connection, for whatever values will come:
+// left to itself PostgreSQL plans the first five times anew, and a list for ever where it guesses that its page is dear,
+// which takes longer than to read the page. What has no name is planned for the values that come with it.
+
+export interface Sent {
+  readonly name?: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** How connections begin: for the driver's `options`. */
+export const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan'
+
+const plansAnew = new WeakSet<pg.ClientBase>()
+
+/** Has a connection plan once, or anew with each statement. Outside a transaction, which could take it back. */
+export async function planFor(client: pg.ClientBase, anew: boolean): Promise<void> {
+  if (plansAnew.has(client) === anew) return
+  await client.query(`set plan_cache_mode = ${anew ? 'force_custom_plan' : 'force_generic_plan'}`)
+  if (anew) plansAnew.add(client)
+  else plansAnew.delete(client)
+}
