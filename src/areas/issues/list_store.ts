@@ -36,7 +36,7 @@ const isOfTwo = ({ conditions }: Shape): boolean =>
 /** Each has an index of its own in the order of time. */
 const IN_TIME: readonly ConditionName[] = [
   ...(['author', 'mine', 'milestone', 'epic', 'iteration'] as const),
-  ...(['unassigned', 'unlabelled', 'no_milestone', 'several_labels'] as const),
+  ...(['unassigned', 'unlabelled', 'no_milestone'] as const),
 ]
 const isInTime = (shape: Shape): boolean =>
   shape.in === 'project' &&
