@@ -121,3 +121,25 @@ test('a statement is planned once for all values, and anew where it has asked fo
   assert.deepEqual(seen, [generic, custom, custom, generic, custom, generic])
   await client.close()
 })
+
+test('a connection that has planned much gives way to another', async () => {
+  const client = createClient({ connectionString: database.url }, { poolSize: 1 })
+  const long = 'x'.repeat(70_000)
+  const some = statements<{ at: number }, object, { pid: number }>(
+    (_, { at }) => sql<{ pid: number }>`select pg_backend_pid() as pid, ${sql.lit(at + long)} as text`,
+  )
+  const pid = async (at: number): Promise<number | undefined> => (await client.rows(some({ at }), {}))[0]?.pid
+  const first = await pid(0)
+  for (const at of [0, 1, 0, 1]) assert.equal(await pid(at), first)
+  // The third is one too many, and the last that it answers.
+  assert.equal(await pid(2), first)
+  const second = await pid(2)
+  assert.notEqual(second, first)
+  const inside = await client.transaction(async (tx) => {
+    for (const at of [0, 1]) await tx.rows(some({ at }), {})
+    return (await tx.rows(some({ at: 1 }), {}))[0]?.pid
+  })
+  assert.equal(inside, second)
+  assert.notEqual(await pid(0), second)
+  await client.close()
+})

@@ -4,7 +4,7 @@ import { HANGING, createLane, type Queryable } from './lane.ts'
 import { createLengths } from './lengths.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Listed, PageStatement } from './pages.ts'
-import { PLANNED_ONCE, planFor, type Sent } from './planning.ts'
+import { PLANNED_ONCE, isFull, keepPlan, planFor, type Sent } from './planning.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -123,7 +123,8 @@ async function transact<Result>(
     await planFor(client, false)
     // The snapshot is that of the first statement: taken here, before anything is looked at.
     await client.query(snapshot ? 'begin isolation level repeatable read; select 1' : 'begin')
-    const result = await work(over(client, client, onStatement))
+    const own = keeping(client)
+    const result = await work(over(own, own, onStatement))
     // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
     if ((await client.query('commit')).command !== 'COMMIT') throw new Error('a transaction was rolled back')
     return result
@@ -133,7 +134,7 @@ async function transact<Result>(
     else await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
-    client.release(broken)
+    client.release(broken ?? isFull(client))
   }
 }
 
@@ -145,6 +146,14 @@ interface Script {
   readonly query_timeout: number
 }
 
+/** A connection, and what it has planned. */
+const keeping = (client: pg.PoolClient): Scriptable => ({
+  query: (config: Script | Sent) => {
+    keepPlan(client, config)
+    return client.query(config)
+  },
+})
+
 /** Each statement on a connection of its own. */
 function borrowing(pool: pg.Pool): Scriptable {
   return {
@@ -153,12 +162,12 @@ function borrowing(pool: pg.Pool): Scriptable {
       let broken: Error | undefined
       try {
         if ('values' in config) await planFor(client, config.name === undefined)
-        return await client.query(config)
+        return await keeping(client).query(config)
       } catch (error) {
         if (isHanging(error)) broken = error
         throw error
       } finally {
-        client.release(broken)
+        client.release(broken ?? isFull(client))
       }
     },
   }

@@ -22,3 +22,20 @@ export async function planFor(client: pg.ClientBase, anew: boolean): Promise<voi
   if (anew) plansAnew.add(client)
   else plansAnew.delete(client)
 }
+
+/** Characters of the statements that a connection keeps planned. Each takes its process some 200 bytes, for good. */
+const KEPT = 200_000
+const planned = new WeakMap<pg.ClientBase, { readonly names: Set<string>; size: number }>()
+
+/** Takes note of a statement that a connection is about to plan, and to keep. */
+export function keepPlan(client: pg.ClientBase, { name, text }: Omit<Sent, 'values'>): void {
+  if (name === undefined) return
+  const kept = planned.get(client) ?? { names: new Set(), size: 0 }
+  planned.set(client, kept)
+  if (kept.names.has(name)) return
+  kept.names.add(name)
+  kept.size += text.length
+}
+
+/** Whether a connection keeps so many plans that another takes its place: they go with it alone. */
+export const isFull = (client: pg.ClientBase): boolean => (planned.get(client)?.size ?? 0) > KEPT

@@ -76,18 +76,25 @@ export function statements<Shape extends object, Values extends object, Row>(
   build: (p: Slots<Values>, shape: Shape) => Compilable<Row> | RawBuilder<Row>,
   isPlannedAnew: (shape: Shape) => boolean = () => false,
 ): (shape: Shape) => Statement<Values, Row> {
+  // What was asked for last stands last.
   const family = new Map<string, Statement<Values, Row>>()
+  const make = (shape: Shape): Statement<Values, Row> => {
+    const made = compile(build(slots<Values>(), shape))
+    return isPlannedAnew(shape) ? { ...made, planned: 'anew' } : made
+  }
   return (shape) => {
     const key = JSON.stringify(shape)
-    let one = family.get(key)
-    if (one === undefined) {
-      const made = compile(build(slots<Values>(), shape))
-      one = isPlannedAnew(shape) ? { ...made, planned: 'anew' } : made
-      family.set(key, one)
-    }
+    const one = family.get(key) ?? make(shape)
+    family.delete(key)
+    family.set(key, one)
+    const [first] = family.keys()
+    if (family.size > KNOWN && first !== undefined) family.delete(first)
     return one
   }
 }
+
+/** So many statements of a family are known: who asks for every mixture of filters there is shall not fill the memory. */
+const KNOWN = 500
 
 const slots = <Values extends object>(): Slots<Values> =>
   new Proxy({} as Slots<Values>, { get: (_, name) => sql.val(new Slot(String(name))) })
