@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema_planning.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from './roles.ts'
+import { ROLES, seldomHeldBy, openTo, roleInNamespace, type Viewer } from './roles.ts'
 
 // Who sees which issue, merge request, snippet or epic inside a parent that the viewer sees: the one place for it.
 
@@ -31,7 +31,7 @@ export const seesEpicAt = (
 export const showsEpic = (viewer: RawBuilder<number | null>): RawBuilder<boolean> => sql`(
   not e.confidential or exists (
     select from namespaces n,
-           lateral (select coalesce(${roleInNamespace(heldBy(viewer), sql`n.traversal_ids`)}, 0) as role offset 0) held
+           lateral (select coalesce(${roleInNamespace(seldomHeldBy(viewer), sql`n.traversal_ids`)}, 0) as role offset 0) held
      where n.id = e.group_id
        and (exists (select from users u where u.id = ${viewer} and u.admin)
             or ${seesEpicAt(viewer, sql`held.role`)})))`

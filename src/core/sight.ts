@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isOpenTo, isSwitchedOn } from './feature_sight.ts'
 import { seesIssue } from './noteables.ts'
-import { ROLES, belongsBelow, heldBy, homeOf, roleInNamespace, roleInProject } from './roles.ts'
+import { ROLES, belongsBelow, heldBy, homeOf, roleInNamespace, roleInProject, seldomHeldBy } from './roles.ts'
 import type { Visibility } from '../db/schema.ts'
 
 // What a caller may see, as parts of statements that name a project `p` and a namespace `n`.
@@ -32,7 +32,7 @@ export const issueIfSeen = (
   const visible = sql`(p.visibility = 'public' or v.id is not null and p.visibility = 'internal' and not v.external
                        or ${role} >= ${sql.lit(ROLES.guest)})`
   return sql`(
-    with mine as (select * from ${heldBy(viewer)} g)
+    with mine as (select * from ${seldomHeldBy(viewer)} g)
     select i.id
       from issues i join projects p on p.id = i.project_id, ${homeOf} n,
            (select) one left join users v on v.id = ${viewer}
