@@ -46,7 +46,8 @@ const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<u
   if (shape.sees === 'open') return sql`not i.confidential`
   if (has(shape, ['shown'])) return sql`true`
   const hidden = has(shape, ['hidden'])
-  if (shape.in === 'project') return hidden ? isOwn(p, shape) : sql`(not i.confidential or ${isOwn(p, shape)})`
+  if (shape.in === 'project')
+    return hidden ? isOwn(p, shape) : sql`(not i.confidential or ${isOwn(p, shape)})`
   const open = hidden ? sql`false` : sql`not i.confidential`
   return sql`(${open} or ${role} >= ${sql.lit(ROLES.planner)} or ${isOwn(p, shape)})`
 }
