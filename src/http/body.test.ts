@@ -20,6 +20,7 @@ suite('bodies by media type', () => {
     ['nothing, of any type', '', 'image/png', {}],
     ['nothing, of no type', '', undefined, {}],
     ['white space as JSON', ' \n', 'application/json', {}],
+    ['null as JSON', 'null', 'application/json', {}],
     [
       'JSON',
       '{"a":[1,null,true,"x",{"b":2.5}]}',
@@ -62,7 +63,6 @@ suite('bodies by media type', () => {
     ['a JSON list', '[]', 'application/json'],
     ['a JSON text', '"a"', 'application/json'],
     ['a JSON number', '1', 'application/json'],
-    ['JSON null', 'null', 'application/json'],
     ['half of JSON', '{"a":', 'application/json'],
     ['JSON closed too often', '{}}', 'application/json'],
     ['only closing brackets', ']]]]', 'application/json'],

@@ -139,7 +139,7 @@ suite('forms that cost more to read than to send', () => {
 
 suite('bodies that are not what they say', () => {
   const broken = '{"error":"message body does not match declared format"}'
-  for (const body of ['{"name":"a"', '[]', 'null', '"text"', '{"name":}', 'NaN', '{"a":1}{"b":2}', "{'a':1}"])
+  for (const body of ['{"name":"a"', '[]', '"text"', '{"name":}', 'NaN', '{"a":1}{"b":2}', "{'a':1}"])
     test(`JSON \`${body}\` is refused`, () => refusedWhole(body, 400, broken))
   test('a multipart body that ends early, or has no boundary, is refused', async () => {
     const part = '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nx'
