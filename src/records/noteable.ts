@@ -16,7 +16,8 @@ export interface Around extends Pick<Instance, 'config'> {
   readonly group?: string | null
 }
 
-const LabelDetails = t.Object({
+/** A label as what it is on shows it. */
+export const LabelDetails = t.Object({
   id: t.Integer(),
   name: t.String(),
   color: t.String(),
@@ -43,19 +44,17 @@ export const labelsJson = (noteableId: RawBuilder<unknown>): RawBuilder<LabelSho
            'id', l.id, 'title', l.title, 'color', l.color, 'description', l.description) order by l.title, l.id), '[]')
     from label_links k join labels l on l.id = k.label_id where k.noteable_id = ${noteableId})`
 
+export const presentDetails = (label: LabelShown): Static<typeof LabelDetails> => ({
+  id: label.id,
+  name: label.title,
+  color: label.color,
+  description: label.description,
+  description_html: label.description === null ? null : renderLine(label.description),
+  text_color: textColor(label.color),
+})
+
 export const presentLabels = (labels: readonly LabelShown[], details: boolean): Static<typeof Labels> =>
-  labels.map((label) =>
-    details
-      ? {
-          id: label.id,
-          name: label.title,
-          color: label.color,
-          description: label.description,
-          description_html: label.description === null ? null : renderLine(label.description),
-          text_color: textColor(label.color),
-        }
-      : label.title,
-  )
+  labels.map((label) => (details ? presentDetails(label) : label.title))
 
 /** The users that `links`, a query of one column `user_id`, names, as one JSON list, by id. */
 export const usersJson = (links: RawBuilder<unknown>): RawBuilder<Author[]> => sql`(

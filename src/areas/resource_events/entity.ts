@@ -3,6 +3,7 @@ import { nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { Iteration, presentIteration, type IterationShown } from '../../records/iteration.ts'
 import { Milestone, presentMilestone, type MilestoneShown } from '../../records/milestone.ts'
+import { LabelDetails, presentDetails, type LabelShown } from '../../records/noteable.ts'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 import type { NoteableKind } from '../../core/conversation.ts'
 
@@ -13,9 +14,7 @@ const action = oneOf(['add', 'remove'])
 export const LabelEvent = t.Object({
   ...what,
   // Null once the label is deleted.
-  label: nullable(
-    t.Object({ id: t.Integer(), name: t.String(), color: t.String(), description: nullable(t.String()) }),
-  ),
+  label: nullable(LabelDetails),
   action,
 })
 export const StateEvent = t.Object({ ...what, state: t.String() })
@@ -31,12 +30,7 @@ interface Shown {
 }
 export interface LabelEventShown extends Shown {
   readonly action: 'add' | 'remove'
-  readonly label: {
-    readonly id: number
-    readonly name: string
-    readonly color: string
-    readonly description: string | null
-  } | null
+  readonly label: LabelShown | null
 }
 export interface StateEventShown extends Shown {
   readonly state: string
@@ -80,7 +74,7 @@ const about = (row: Shown, around: Around): Omit<Static<typeof StateEvent>, 'sta
 
 export const presentLabelEvent = (row: LabelEventShown, around: Around): Static<typeof LabelEvent> => ({
   ...about(row, around),
-  label: row.label,
+  label: row.label && presentDetails(row.label),
   action: row.action,
 })
 export const presentStateEvent = (row: StateEventShown, around: Around): Static<typeof StateEvent> => ({

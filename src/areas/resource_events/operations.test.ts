@@ -55,7 +55,13 @@ test('labels, states, milestones and weights of an issue are told event by event
     })
   }
   const of = { resource_type: 'Issue', resource_id: issue.id }
-  const label = (name: string): unknown => ({ name, color: '#6699cc', description: null })
+  const label = (name: string): unknown => ({
+    name,
+    color: '#6699cc',
+    text_color: '#FFFFFF',
+    description: null,
+    description_html: null,
+  })
   const labels = (await events('label')).map((event) => {
     const { id: _id, ...label } = event['label'] as Event
     return { ...event, label }

@@ -46,7 +46,7 @@ export const LABEL = family<LabelEventShown>(
   'resource_label_events',
   'noteable_id',
   sql`e.action, (
-    select json_build_object('id', l.id, 'name', l.title, 'color', l.color, 'description', l.description)
+    select json_build_object('id', l.id, 'title', l.title, 'color', l.color, 'description', l.description)
       from labels l where l.id = e.label_id) as label`,
 )
 export const STATE = family<StateEventShown>('resource_state_events', 'noteable_id', sql`e.state`)
