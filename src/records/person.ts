@@ -24,6 +24,11 @@ const publicly = {
   pronouns: text,
   bot: t.Boolean(),
   work_information: text,
+  skype: text,
+  followers: t.Integer(),
+  following: t.Integer(),
+  is_followed: t.Boolean(),
+  local_time: text,
 }
 /** What a user is told of oneself beside. */
 const privately = {
@@ -31,6 +36,8 @@ const privately = {
   commit_email: t.String(),
   confirmed_at: nullable(timestamp()),
   last_activity_on: nullable(t.Unsafe<string>({ type: 'string', format: 'date' })),
+  last_sign_in_at: nullable(timestamp()),
+  current_sign_in_at: nullable(timestamp()),
   projects_limit: t.Integer(),
   can_create_group: t.Boolean(),
   can_create_project: t.Boolean(),
@@ -109,6 +116,12 @@ export function presentPublicly(user: User, place: Place): Omit<Static<typeof So
     pronouns: pronouns ?? null,
     bot: user.user_type === 'project_bot',
     work_information: work.length === 0 ? null : work.join(' at '),
+    // Clients read these of every user, and fail where they are not there; nothing here gives them another value.
+    skype: '',
+    followers: 0,
+    following: 0,
+    is_followed: false,
+    local_time: null,
   }
 }
 
@@ -119,6 +132,9 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     commit_email: user.email,
     confirmed_at: user.confirmed_at?.toISOString() ?? null,
     last_activity_on: user.last_activity_on,
+    // Nobody signs in with a password: all come with tokens.
+    last_sign_in_at: null,
+    current_sign_in_at: null,
     projects_limit: user.projects_limit,
     // Outsiders make nothing of their own.
     can_create_group: user.can_create_group && !user.external,
