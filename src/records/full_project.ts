@@ -150,6 +150,7 @@ const level = (access: number | null): { access_level: number; notification_leve
 
 const GUEST = 10
 const PLANNER = 15
+const REPORTER = 20
 const DEVELOPER = 30
 const MAINTAINER = 40
 
@@ -172,11 +173,11 @@ function around(row: ProjectRecord, site: Site, view: RecordView): Partial<Full>
     ...(view.customAttributes && {
       custom_attributes: Object.entries(row.custom_attributes).map(([key, value]) => ({ key, value })),
     }),
-    ...(view.statistics && { statistics: statisticsOf(row) }),
+    ...(view.statistics && held >= REPORTER && { statistics: statisticsOf(row) }),
   }
 }
 
-/** As much as is measured. */
+/** As much as is measured; who shows it counts the commits. */
 const statisticsOf = ({ repository_size }: ProjectRecord): Static<typeof Statistics> => ({
   commit_count: 0,
   storage_size: repository_size,

@@ -16,6 +16,7 @@ import {
 } from '../../core/project_list_shape.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
 import { presentRecord, type Project } from '../../records/full_project.ts'
+import { withCommitCount } from './commit_counts.ts'
 import { listProjects } from './list_store.ts'
 
 const flag = t.Optional(t.Boolean({ default: false }))
@@ -62,7 +63,9 @@ export const listParams = {
   last_activity_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
   updated_before: t.Optional(timestamp()),
-  statistics: flag,
+  statistics: t.Optional(
+    t.Boolean({ default: false, description: 'Of those where the caller is a Reporter or more' }),
+  ),
   with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
 }
 type ListParams = Static<TObject<typeof listParams>>
@@ -72,7 +75,7 @@ export const tooDeep = (): ReturnType<typeof offsetTooDeep> => offsetTooDeep(DEE
 export const unpaired = (): ReturnType<typeof refused> =>
   refused('`updated_at` filter and `updated_at` sorting must be paired')
 
-interface Ask extends Pick<Instance, 'config' | 'db'> {
+interface Ask extends Pick<Instance, 'config' | 'db' | 'git'> {
   readonly actor: Actor | null
   readonly params: ListParams
   readonly page: PageRequest
@@ -96,7 +99,7 @@ export async function answerList(
   of: ProjectListShape['of'],
   place: Partial<Pick<ProjectListFilters, 'of_id' | 'of_path'>> = {},
 ): Promise<Listed<Static<typeof Project>> | Keyset<Static<typeof Project>>> {
-  const { db, actor, params, page } = ask
+  const { db, git, actor, params, page } = ask
   const [shape, values] = wanted(ask, of)
   if (isNowhere(ask))
     return page.cursor === undefined ? { items: [], total: 0 } : { items: [], next: undefined }
@@ -105,10 +108,13 @@ export async function answerList(
     signedIn: actor !== null,
     admin: actor?.admin === true,
     simple: params.simple,
-    statistics: params.statistics && actor?.admin === true,
+    statistics: params.statistics,
     customAttributes: params.with_custom_attributes && actor?.admin === true,
   }
-  const items = found.items.slice(0, page.size).map((row) => presentRecord(row, ask, view))
+  const items: Static<typeof Project>[] = []
+  // One after the other: a page of counts is not to hold up what others ask of git.
+  for (const row of found.items.slice(0, page.size))
+    items.push(await withCommitCount(git, row, presentRecord(row, ask, view)))
   if (page.cursor === undefined) return { items, total: found.total }
   const last = items.at(-1)
   if (last === undefined || found.items.length <= page.size) return { items, next: undefined }

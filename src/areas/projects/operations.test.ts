@@ -140,6 +140,15 @@ test('a readme is a real first commit by the creator, on the branch asked for', 
   const counted = await at().get(`/projects/${project.id}?statistics=true&license=true`, user)
   assert.equal((counted.body as { statistics: { commit_count: number } }).statistics.commit_count, 1)
   assert.equal((counted.body as Body)['license'], null)
+  const counts = async (as: Someone): Promise<unknown[]> => {
+    const listed = await at().get(`/projects?statistics=true&search=${String(project['path'])}`, as)
+    return (listed.body as (Body & { statistics?: { commit_count: number } })[]).map(
+      ({ statistics }) => statistics?.commit_count,
+    )
+  }
+  const guest = await at().make.memberOf('guest', { project })
+  const reporter = await at().make.memberOf('reporter', { project })
+  assert.deepEqual([await counts(user), await counts(reporter), await counts(guest)], [[1], [1], [undefined]])
 })
 
 test('twenty who make one path at once get one project and nineteen refusals', async () => {

@@ -8,11 +8,10 @@ import {
 } from '../../access/gates.ts'
 import type { Project as Row } from '../../core/projects.ts'
 import { removeProject } from '../../core/project_removal.ts'
-import { ROLES } from '../../core/roles.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { withCommitCount } from './commit_counts.ts'
 import { recordFor } from './record_store.ts'
 import { archive, star, unstar } from './store.ts'
 import type { Static } from 'typebox'
@@ -53,22 +52,14 @@ export const getProject = operation({
     const { db, git, actor, project, params } = ctx
     const admin = actor?.admin === true
     const record = await recordFor(db, actor, project.id)
-    const statistics = params.statistics === true && (admin || project.role >= ROLES.reporter)
     const shown = presentRecord(record, ctx, {
       signedIn: actor !== null,
       admin,
-      statistics,
+      statistics: params.statistics,
       license: params.license,
       customAttributes: admin && params.with_custom_attributes,
     })
-    if (shown.statistics === undefined) return shown
-    const repository = git.repository(repositoryPath(project.id))
-    const tip =
-      record.default_branch === null ? undefined : await repository.ref(`refs/heads/${record.default_branch}`)
-    return {
-      ...shown,
-      statistics: { ...shown.statistics, commit_count: tip === undefined ? 0 : await repository.count(tip) },
-    }
+    return withCommitCount(git, record, shown)
   },
   returns: Project,
 })
