@@ -31,8 +31,8 @@ const planned = new WeakMap<pg.ClientBase, { readonly names: Set<string>; size: 
 export function keepPlan(client: pg.ClientBase, { name, text }: Omit<Sent, 'values'>): void {
   if (name === undefined) return
   const kept = planned.get(client) ?? { names: new Set(), size: 0 }
-  planned.set(client, kept)
   if (kept.names.has(name)) return
+  planned.set(client, kept)
   kept.names.add(name)
   kept.size += text.length
 }

@@ -1,5 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { levelOf } from '../core/project_settings.ts'
+import { ROLES } from '../core/roles.ts'
 import { VISIBILITIES } from '../core/visibilities.ts'
 import type { Instance } from '../instance.ts'
 import { date, nullable, oneOf, timestamp } from '../http/schema.ts'
@@ -88,6 +89,8 @@ export type ProjectRecord = ProjectInGroup & {
   /** What the viewer holds on the project, and on the groups above it; null for nothing. */
   readonly project_level: number | null
   readonly group_level: number | null
+  /** What both come to: what denies on either side denies. */
+  readonly held: number
 }
 
 export interface RecordView {
@@ -148,24 +151,18 @@ function standing(row: ProjectRecord, { config }: Site): Partial<Full> {
 const level = (access: number | null): { access_level: number; notification_level: number } | null =>
   access === null ? null : { access_level: access, notification_level: 3 }
 
-const GUEST = 10
-const PLANNER = 15
-const REPORTER = 20
-const DEVELOPER = 30
-const MAINTAINER = 40
-
 function around(row: ProjectRecord, site: Site, view: RecordView): Partial<Full> {
-  const held = view.admin ? Infinity : Math.max(row.project_level ?? 0, row.group_level ?? 0)
+  const held = view.admin ? Infinity : row.held
   const issues = levelOf(row, 'issues')
   return {
     // Confidential ones are counted for those alone who see them all.
-    ...((issues === 'enabled' || (issues === 'private' && held >= GUEST)) && {
-      open_issues_count: held >= PLANNER ? row.open_issues_count : row.open_public_issues_count,
+    ...((issues === 'enabled' || (issues === 'private' && held >= ROLES.guest)) && {
+      open_issues_count: held >= ROLES.planner ? row.open_issues_count : row.open_public_issues_count,
     }),
-    can_create_merge_request_in: held >= DEVELOPER && !row.archived,
+    can_create_merge_request_in: held >= ROLES.developer && !row.archived,
     // Where it came from is its maintainers' business.
-    import_url: held >= MAINTAINER ? row.import_url : null,
-    import_error: held >= MAINTAINER ? row.import_error : null,
+    import_url: held >= ROLES.maintainer ? row.import_url : null,
+    import_error: held >= ROLES.maintainer ? row.import_error : null,
     permissions: { project_access: level(row.project_level), group_access: level(row.group_level) },
     ...(row.owner && { owner: presentUser(row.owner, site) }),
     ...(row.forked_from && { forked_from_project: presentBrief(row.forked_from, site) }),
@@ -173,7 +170,7 @@ function around(row: ProjectRecord, site: Site, view: RecordView): Partial<Full>
     ...(view.customAttributes && {
       custom_attributes: Object.entries(row.custom_attributes).map(([key, value]) => ({ key, value })),
     }),
-    ...(view.statistics && held >= REPORTER && { statistics: statisticsOf(row) }),
+    ...(view.statistics && held >= ROLES.reporter && { statistics: statisticsOf(row) }),
   }
 }
 

@@ -52,7 +52,7 @@ export interface WorldOptions {
 /** Closed and emptied: the next file takes it over, because to open one takes longer than most files need. */
 let vacant: { readonly world: World; readonly shut: () => Promise<void> } | undefined
 
-/** So many files take over one world: what its connections remember of all before makes each slower. */
+/** So many files take over one world: in one that fifty had used, some took five times as long. */
 const TAKEN_OVER = 15
 
 /** Worlds of one process check the same answers. */

@@ -45,11 +45,9 @@ const seesIssues = (p: P, shape: Shape, role: RawBuilder<unknown>): RawBuilder<u
   if (shape.sees === 'all') return sql`true`
   if (shape.sees === 'open') return sql`not i.confidential`
   if (has(shape, ['shown'])) return sql`true`
-  const hidden = has(shape, ['hidden'])
-  if (shape.in === 'project')
-    return hidden ? isOwn(p, shape) : sql`(not i.confidential or ${isOwn(p, shape)})`
-  const open = hidden ? sql`false` : sql`not i.confidential`
-  return sql`(${open} or ${role} >= ${sql.lit(ROLES.planner)} or ${isOwn(p, shape)})`
+  const planner = shape.in === 'project' ? sql`` : sql`or ${role} >= ${sql.lit(ROLES.planner)}`
+  const open = has(shape, ['hidden']) ? sql`false` : sql`not i.confidential`
+  return sql`(${open} ${planner} or ${isOwn(p, shape)})`
 }
 
 const SEARCHES: readonly ConditionName[] = ['in_title', 'in_description', 'in_both']

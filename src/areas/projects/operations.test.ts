@@ -151,6 +151,23 @@ test('a readme is a real first commit by the creator, on the branch asked for', 
   assert.deepEqual([await counts(user), await counts(reporter), await counts(guest)], [[1], [1], [undefined]])
 })
 
+test('whoever is denied a public project holds nothing there, whatever its group gives', async () => {
+  const { make, get } = at()
+  const group = await make.group({ visibility: 'public' })
+  const project = await make.project({ group, visibility: 'public' })
+  const maintainer = await make.memberOf('maintainer', { group })
+  const seen = async (): Promise<unknown[]> => {
+    const { body } = await get(`/projects/${project.id}?statistics=true`, maintainer)
+    const { statistics, can_create_merge_request_in } = body as Body
+    return [statistics === undefined, can_create_merge_request_in]
+  }
+  assert.deepEqual(await seen(), [false, true])
+  await make.sql(
+    `insert into members (project_id, user_id, access_level) values (${project.id}, ${maintainer.id}, 0)`,
+  )
+  assert.deepEqual(await seen(), [true, false])
+})
+
 test('twenty who make one path at once get one project and nineteen refusals', async () => {
   const user = await at().make.user()
   const body = { name: 'contested' }

@@ -54,7 +54,7 @@ export const recordsOf = (p: CallerSlots, rows: Raw, everything: boolean): RawBu
   select p.*, ${home('home')} as namespace, ${shares(p, everything)} as shared_with_groups,
          ${authorJson(sql`home.owner_id`)} as owner, ${forkedFrom(p, everything)} as forked_from,
          i.status as import_status, i.kind as import_kind, i.url as import_url, i.error as import_error, ${levels},
-         ${showsCodeOf('p', roleHere, everything)} as shows_code
+         coalesce(${roleHere}, 0) as held, ${showsCodeOf('p', roleHere, everything)} as shows_code
     from (${rows}) p join namespaces home on home.id = p.namespace_id
     left join project_imports i on i.project_id = p.id`
 

@@ -41,13 +41,6 @@ $$;
 
 create function count_label_links() returns trigger language plpgsql as $$
 begin
-  -- Most changes are of what else links know.
-  if tg_op = 'UPDATE' then
-    if not exists (select label_id, noteable_id, noteable_state, noteable_confidential from fresh
-                   except select label_id, noteable_id, noteable_state, noteable_confidential from gone) then
-      return null;
-    end if;
-  end if;
   execute format('
     insert into label_counts
       select label_id, project_id, sum(opened), sum(closed), sum(hidden_opened), sum(hidden_closed), sum(opened_requests)
