@@ -4,8 +4,8 @@ import { ROLES, type RoleName } from '../src/core/roles.ts'
 import * as users from '../src/core/users.ts'
 import type { Opened } from '../src/open.ts'
 
-// One instance with `count` people, groups, projects, members of one group and members of one project. What stands for
-// one in ten, in a hundred, and for twenty, is there whatever the count.
+// One instance with `count` projects, and as many people, groups, members of one group and members of one project, or fewer
+// `others`. What stands for one in ten, in a hundred, and for twenty, is there whatever the count.
 
 /** The groups and projects that pages are asked of, by their addresses. */
 export interface Places {
@@ -68,14 +68,14 @@ const groups = (count: number): string =>
   )
 
 /** A tenth right in the big group, four tenths below it, a tenth with people, half of those with one; the rest elsewhere. */
-const projects = (count: number): string => `
+const projects = (count: number, others: number): string => `
   create temporary table work as
     select nextval(pg_get_serial_sequence('projects', 'id')) as id, n,
            case when n % 10 = 0 then (select id from trees where n = 1)
                 when n % 20 = 1 then (select home from folk where n = 1)
-                when n % 20 = 11 then (select home from folk f where f.n = w.n)
-                when n % 10 < 6 then (select id from trees t where t.n = 1 + w.n / 2)
-                else (select id from trees t where t.n = ${count} / 2 + w.n / 2) end as home
+                when n % 20 = 11 then (select home from folk f where f.n = 1 + (w.n - 1) % ${others})
+                when n % 10 < 6 then (select id from trees t where t.n = 1 + w.n / 2 % (${others} / 2))
+                else (select id from trees t where t.n = ${others} / 2 + w.n / 2 % (${others} / 2)) end as home
       from generate_series(1, ${count}) as w (n);
   insert into projects (id, namespace_id, creator_id, name, path, full_path, description, visibility, archived, topics,
                         settings, star_count, forked_from_project_id, created_at, updated_at, last_activity_at)
@@ -91,15 +91,15 @@ const projects = (count: number): string => `
       from work w join namespaces h on h.id = w.home;`
 
 /** Callers hold nothing of this but what they are given. Two groups for each of the others, and one project. */
-const members = (count: number): string => `
+const members = (count: number, others: number): string => `
   create temporary table places as
-    select (select id from trees where n = 1) as big, (select max(id) from trees where n = ${count} / 2 + 4) as crowd,
-           (select max(id) from work where home = (select max(id) from trees where n = ${count} / 2 + 4)) as crowded,
+    select (select id from trees where n = 1) as big, (select max(id) from trees where n = ${others} / 2 + 4) as crowd,
+           (select max(id) from work where home = (select max(id) from trees where n = ${others} / 2 + 4)) as crowded,
            (select id from folk where n = 1) as maker;
   insert into members (user_id, namespace_id, access_level) select f.id, p.crowd, 30 from folk f, places p;
   insert into members (user_id, project_id, access_level) select f.id, p.crowded, 20 from folk f, places p;
   insert into members (user_id, namespace_id, access_level)
-    select f.id, t.id, 30 from folk f join trees t on t.n = 1 + (f.n::bigint * 7919) % ${count} on conflict do nothing;
+    select f.id, t.id, 30 from folk f join trees t on t.n = 1 + (f.n::bigint * 7919) % ${others} on conflict do nothing;
   insert into members (user_id, project_id, access_level)
     select f.id, w.id, 30 from folk f join work w on w.n = 1 + (f.n::bigint * 6007) % ${count}
      where f.n % 3 = 0 on conflict do nothing;
@@ -111,7 +111,11 @@ const members = (count: number): string => `
 /** A statement that may take an hour. */
 const patient = (text: string): { text: string } => Object.assign({ text }, { query_timeout: 3_600_000 })
 
-export async function fill({ instance: { db }, client }: Opened, count: number): Promise<Filled> {
+export async function fill(
+  { instance: { db }, client }: Opened,
+  count: number,
+  others: number,
+): Promise<Filled> {
   const made: number[] = []
   for (const username of ['admin', 'few', 'top']) {
     const email = `${username}@bench.example`
@@ -121,12 +125,12 @@ export async function fill({ instance: { db }, client }: Opened, count: number):
   const pool = await client.pool.connect()
   const rows = await (async () => {
     await pool.query('set statement_timeout = 0')
-    for (const load of [people, groups, projects, members])
-      await pool.query(patient(`set session_replication_role = replica; ${load(count)}`))
+    for (const load of [people(others), groups(others), projects(count, others), members(count, others)])
+      await pool.query(patient(`set session_replication_role = replica; ${load}`))
     await pool.query('set session_replication_role = origin')
     await pool.query(patient('vacuum analyze'))
     return pool.query<Places & { group: number; project: number }>(
-      `select p.*, (select id from trees where n = ${count} / 2 + 58) as group, (select max(id) from work) - 2 as project from places p`,
+      `select p.*, (select id from trees where n = ${others} / 2 + 58) as group, (select max(id) from work) - 2 as project from places p`,
     )
   })()
   pool.release()

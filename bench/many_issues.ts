@@ -15,7 +15,7 @@ import { watch } from '../test/support/plans.ts'
 // Each page of a list of issues in a project of 1,000 beside the same page in one of a million, and of merge requests,
 // notes, events and reminders of 1,000 beside 200,000:
 // `node --import tsx bench/many_issues.ts [--issues N] [--rounds N] [--in FOLDER] [--only PAGE]… [--who NAME] [--explain]`.
-// A folder is kept, and used again. What a page reads of the database is counted beside its time.
+// A folder is kept, and used again. What a page reads of the database is counted beside its time, and its records.
 
 const { values: given } = parseArgs({
   options: {
@@ -47,10 +47,12 @@ async function filling(): Promise<Filled> {
 }
 const filled = await filling()
 
-const ask = async (path: string, token: string): Promise<void> => {
+/** How many records stand on the page. */
+const ask = async (path: string, token: string): Promise<number> => {
   const headers = { 'private-token': token }
   const { statusCode, body } = await app.inject({ url: `/api/v4${path}`, headers })
   if (statusCode !== 200) throw new Error(`${statusCode} ${path} ${body}`)
+  return (JSON.parse(body) as unknown[]).length
 }
 
 /**
@@ -60,11 +62,12 @@ const ask = async (path: string, token: string): Promise<void> => {
 async function measure(
   path: string,
   token: string,
-): Promise<{ time: number; first: number; blocks: number }> {
+): Promise<{ time: number; first: number; blocks: number; rows: number }> {
   const times: number[] = []
+  let rows = 0
   for (let round = 0; round < ROUNDS; round++) {
     const began = performance.now()
-    await ask(path, token)
+    rows = await ask(path, token)
     times.push(performance.now() - began)
   }
   const plans = await watch(opened.client.pool, () => ask(path, token))
@@ -73,11 +76,14 @@ async function measure(
     time: Math.min(...times),
     first: times[0] ?? 0,
     blocks: plans.reduce((sum, { blocks }) => sum + blocks, 0),
+    rows,
   }
 }
 
 const cells = (...numbers: string[]): string => numbers.map((cell) => cell.padStart(9)).join('')
-console.log(`${''.padEnd(58)}${cells('few ms', 'many ms', 'ratio', 'first', 'few 8K', 'many 8K')}`)
+console.log(
+  `${''.padEnd(58)}${cells('few ms', 'many ms', 'ratio', 'first', 'few 8K', 'many 8K', 'few', 'many')}`,
+)
 for (const { who, page, few, many } of pagesOf(filled)) {
   const name = `${who.padEnd(9)}${page || 'as it comes'}`
   if (given.only !== undefined && !given.only.includes(page)) continue
@@ -86,7 +92,9 @@ for (const { who, page, few, many } of pagesOf(filled)) {
   const reader = who === 'todos' ? filled.guest : token
   const [a, b] = [await measure(few, reader), await measure(many, token)]
   const times = [a.time, b.time, b.time / a.time, b.first].map((time) => time.toFixed(1))
-  console.log(`${name.padEnd(58)}${cells(...times, String(a.blocks), String(b.blocks))}`)
+  const counts = [a.blocks, b.blocks, a.rows, b.rows].map(String)
+  const mark = b.time <= 3 * a.time ? '' : a.rows === b.rows ? '  *' : '  longer'
+  console.log(`${name.padEnd(58)}${cells(...times, ...counts)}${mark}`)
 }
 await app.close()
 await opened.close()

@@ -11,10 +11,12 @@ import { fill, type Filled } from './fill_projects.ts'
 import { everybody, signedIn, type Ask } from './many_projects_pages.ts'
 
 // Each page of the lists of projects, groups, people and members of an instance with 1,000 of each, beside the same page
-// of one with 100,000: `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two
+// of one with 100,000 (or with BENCH_OTHERS of all but projects), and how many records stand on both:
+// `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two
 // instances are kept there and used again.
 
 const MANY = Number(process.env['BENCH_MANY'] ?? 100_000)
+const OTHERS = Number(process.env['BENCH_OTHERS'] ?? MANY)
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
 /** By then the database has settled on its plans. */
 const SETTLED = 6
@@ -30,8 +32,8 @@ interface World extends Filled {
   readonly opened: Opened
 }
 
-async function world(count: number): Promise<World> {
-  const place = join(folder, String(count))
+async function world(count: number, others: number): Promise<World> {
+  const place = join(folder, others === count ? String(count) : `${count}-${others}`)
   await mkdir(place, { recursive: true })
   const note = join(place, 'filled.json')
   const config = readConfig({ PATH: process.env['PATH'], GUILDHALL_DATA_DIR: join(place, 'data') })
@@ -40,7 +42,7 @@ async function world(count: number): Promise<World> {
   await app.ready()
   if (!existsSync(note)) {
     const began = performance.now()
-    await writeFile(note, JSON.stringify(await fill(opened, count)))
+    await writeFile(note, JSON.stringify(await fill(opened, count, others)))
     console.log(`${count} of each in ${Math.round((performance.now() - began) / 1000)} s`)
   }
   return { ...(JSON.parse(await readFile(note, 'utf8')) as Filled), app, opened }
@@ -52,18 +54,20 @@ async function time({ app, ...here }: World, ask: Ask, caller: keyof Filled['tok
     .replace(/\?(.*)\?/, '?$1')}`
   const headers = caller === 'nobody' ? {} : { 'private-token': here.tokens[caller] }
   const times: number[] = []
+  let rows = 0
   for (let round = 0; round < SETTLED + ROUNDS; round++) {
     const began = performance.now()
-    const { statusCode } = await app.inject({ url, headers })
+    const { statusCode, body } = await app.inject({ url, headers })
     times.push(performance.now() - began)
     if (statusCode !== 200) return undefined
+    rows = (JSON.parse(body) as unknown[]).length
   }
   // The first is before it is known how long the list is.
-  return { first: times[0] ?? 0, least: Math.min(...times.slice(SETTLED)) }
+  return { first: times[0] ?? 0, least: Math.min(...times.slice(SETTLED)), rows }
 }
 
-const small = await world(FEW)
-const large = await world(MANY)
+const small = await world(FEW, FEW)
+const large = await world(MANY, OTHERS)
 for (const caller of ['admin', 'few', 'top', 'nobody'] as const)
   for (const { name, ask } of caller === 'nobody' ? everybody : [...everybody, ...signedIn]) {
     if (!name.startsWith(PART) || !caller.includes(CALLER)) continue
@@ -71,8 +75,10 @@ for (const caller of ['admin', 'few', 'top', 'nobody'] as const)
     const many = await time(large, ask, caller)
     if (few === undefined || many === undefined) continue
     const ratio = many.least / few.least
-    const row = [few.least, many.least, ratio, many.first].map((cell) => cell.toFixed(1).padStart(8))
-    console.log(`${caller.padEnd(7)}${name.padEnd(72)}${row.join('')}${ratio > 3 ? '  *' : ''}`)
+    const times = [few.least, many.least, ratio, many.first].map((cell) => cell.toFixed(1).padStart(8))
+    const rows = [few.rows, many.rows].map((count) => String(count).padStart(5))
+    const mark = ratio <= 3 ? '' : few.rows === many.rows ? '  *' : '  longer'
+    console.log(`${caller.padEnd(7)}${name.padEnd(72)}${times.join('')}${rows.join('')}${mark}`)
   }
 for (const { app, opened } of [small, large]) {
   await app.close()

@@ -1,5 +1,5 @@
 import type { Db } from '../src/db/client.ts'
-import { createLengths } from '../src/db/lengths.ts'
+import { createPages } from '../src/db/standing.ts'
 import type { Statement } from '../src/db/statement.ts'
 
 /** One statement as it was sent. */
@@ -35,7 +35,7 @@ export function recorderOver(db: Db): Recorder {
       pending--
     }
   }
-  const lengths = createLengths()
+  const pages = createPages()
   const rows: Db['rows'] = (statement, values) =>
     noted('rows', statement, values, () => db.rows(statement, values))
   return {
@@ -43,7 +43,7 @@ export function recorderOver(db: Db): Recorder {
       ...db,
       one: (statement, values) => noted('one', statement, values, () => db.one(statement, values)),
       rows,
-      page: (list, values) => lengths.page(list, values, (statement) => rows(statement, values)),
+      page: (list, values) => pages.page(list, values, rows),
     },
     take: () => {
       const taken = waves

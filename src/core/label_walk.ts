@@ -7,9 +7,10 @@ type Sql = RawBuilder<unknown>
 export type Kind = 'issue' | 'merge_request'
 /**
  * How a list goes through the records `i`: in the order of time, with their links beside; by whatever leads to those that
- * match; in any order, with a look at each because many do; or along the links to a label or to somebody, which stand for them.
+ * match, in each project or among all; in any order, with a look at each because many do; or along the links to a label or to
+ * somebody, which stand for them.
  */
-export type Walk = 'in time' | 'led' | 'each' | 'linked'
+export type Walk = 'in time' | 'led' | 'led among all' | 'each' | 'linked'
 
 /** A look for each record: joined, all that `from` selects would be read first. */
 export const looked = (from: Sql): Sql => sql`coalesce((select true ${from} limit 1), false)`

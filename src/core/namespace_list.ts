@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
+import { COUNTED } from '../db/pages.ts'
 import { known, statements } from '../db/statement.ts'
 import { meaning } from '../db/text.ts'
 import { NOTHING, belongingOf, type Belonging, type Besides } from './areas.ts'
-import { isAlike, placeOf, sought, type P, type Shape } from './namespace_list_filters.ts'
+import { placeOf, sought, type P, type Shape } from './namespace_list_filters.ts'
 import type { NamespaceListFilters, NamespaceListShape, NamespaceListValues } from './namespace_list_shape.ts'
 import {
   counted,
@@ -17,41 +18,35 @@ import {
 } from './namespace_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
 import { VISIBILITIES } from './visibilities.ts'
-import { and, page, union } from './walks.ts'
+import { and, chosen, union, whole, type Parts } from './walks.ts'
 import { isFrequent } from './word_search.ts'
 
 type Raw = RawBuilder<unknown>
 
-interface Parts {
-  /** What the others read. */
-  readonly before: Raw | undefined
-  /** Whole rows of the page, and their order. */
-  readonly rows: Raw
-  readonly order: Raw
-  /** What is to be counted. */
-  readonly matches: (most: number) => Raw
-}
-
-/** A list of groups, or of namespaces, for whoever shows them. */
+/** A list of groups, or of namespaces. */
 export function partsOf(p: P, shape: Shape): Parts {
   const cut = cutOf(p, shape)
+  const { order } = cut
   const frequent = isFrequent(
     'namespaces',
     'n',
     and(sought(p, shape)),
     shape.people ? undefined : sql`kind = 'group'`,
   )
+  const ids = (reach: number): Raw => chosen(namespaces, sources(p, shape, { ...cut, reach }), order, p)
   return {
     before: isFound(shape)
       ? sql`frequent as materialized (select ${frequent} as it), ${found(p, shape)}`
       : undefined,
-    rows: page(namespaces, sources(p, shape, cut), cut.order, p),
-    order: cut.order,
+    page: ids(shape.reach),
+    all: ids(COUNTED),
+    rows: (some) => whole(namespaces, some, order),
+    order,
     matches: (most) => sql`select from (${union(counted(p, shape, most))}) m`,
   }
 }
 /** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */
-export const isRanged = (shape: Shape): boolean => shape.after || (isFound(shape) && isAlike(shape))
+export const isRanged = ({ after }: Shape): boolean => after
 
 /** More than these are not fetched and sorted. */
 const SORTED = 2_000
@@ -100,8 +95,8 @@ export async function planned<Wanted extends NamespaceListShape>(
   )
   const small = await isSmall(db, shape, filters)
   const reach = known(filters.limit + filters.offset)
-  const whole = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
-  const open = whole ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
+  const held = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
+  const open = held ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
   const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
   const denied = held_namespaces.filter((id, at) => id !== 0 && held_levels[at] === ROLES.no_access)
   return [

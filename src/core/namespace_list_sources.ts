@@ -72,7 +72,7 @@ export const isNamed = ({ of, order, search }: Pick<Shape, 'of' | 'order' | 'sea
 const isOrdered = (shape: Shape): boolean =>
   isNamed(shape) || (shape.of === 'children' && shape.order === 'id')
 
-/** The ids of one tree are in order by an index too. */
+/** The names and the ids of one tree are in order by an index too. */
 const ofTree = (p: P, shape: Shape): Raw[] => {
   const root = sql`(select top.traversal_ids[1] from namespaces top where top.id = ${p.of_id})`
   return shape.of === 'below' ? [...kindOf(shape), sql`n.traversal_ids[1] = ${root}`] : kindOf(shape)
@@ -124,7 +124,8 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
     return [...from, along([group], [...place, seen]), home]
   }
   if (isOrdered(shape)) return [...from, along(place, [seen])]
-  if (shape.order === 'id') return [...from, along(ofTree(p, shape), [...place, seen])]
+  if (shape.order === 'id' || (shape.of === 'below' && shape.order === 'name'))
+    return [...from, along(ofTree(p, shape), [...place, seen])]
   const walks = [...open, ...mine].map((each) =>
     along(
       [sql`n.kind = 'group'`, sql`n.visibility = ${sql.lit(each)}`],

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Visibility } from '../db/schema.ts'
-import { known, statements } from '../db/statement.ts'
+import { COUNTED } from '../db/pages.ts'
+import { known, statement, statements, type Slots } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
 import {
@@ -9,6 +10,7 @@ import {
   frequency,
   isAlike,
   openOf,
+  ownOf,
   placeOf,
   seeks,
   type P,
@@ -19,28 +21,22 @@ import { counted, cutOf, found, isFound, isSet, projects, sources } from './proj
 import { ROLES, openTo, type Viewer } from './roles.ts'
 import { mine } from './sight.ts'
 import { VISIBILITIES } from './visibilities.ts'
-import { page, union } from './walks.ts'
+import { chosen, union, whole, type Parts } from './walks.ts'
 
 type Raw = RawBuilder<unknown>
 
-interface Parts {
-  /** What the others read: `mine`, the grants of the viewer, among it. */
-  readonly before: Raw
-  /** Whole rows of the page, and their order. */
-  readonly rows: Raw
-  readonly order: Raw
-  /** What is to be counted. */
-  readonly matches: (most: number) => Raw
-}
-
-/** A list of projects, for whoever shows them. */
+/** A list of projects. Its parts read `mine`, the grants of the viewer. */
 export function partsOf(p: P, shape: Shape): Parts {
   const cut = cutOf(p, shape)
   const { order } = cut
   const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
+  const ids = (reach: number): Raw => chosen(projects, sources(p, shape, { ...cut, reach }), order, p)
   return {
     before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
-    rows: page(projects, sources(p, shape, cut), order, p),
+    beside: grants,
+    page: ids(shape.reach),
+    all: ids(COUNTED),
+    rows: (some) => whole(projects, some, order),
     order,
     matches: (most) =>
       sql`select from (${union(counted(p, shape, most).map((each) => sql`select m.id from (${each}) m`))}) m`,
@@ -67,9 +63,16 @@ const size = statements<
 async function isSmall(db: Db, shape: Shape, filters: ProjectListFilters): Promise<boolean> {
   const { of } = shape
   if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
-  const seen = of === 'namespace' && isAlike(shape) ? openOf(shape) : VISIBILITIES
+  const isOpen = isAlike(shape) || ownOf(shape).length === 0
+  const seen = of === 'namespace' && isOpen ? openOf(shape) : VISIBILITIES
   return (await db.rows(size({ of, among: seen }), filters))[0]?.small === true
 }
+
+const crowded = statement(
+  (p: Slots<Pick<Belonging, 'homes'>>) => sql<{ it: boolean }>`
+    select count(*) > ${sql.lit(SORTED)} as it
+      from (select from projects p where p.namespace_id = any(${p.homes}::bigint[]) limit ${sql.lit(SORTED + 1)}) m`,
+)
 
 type Reading = Belonging & Pick<Shape, 'belongs' | 'held'>
 
@@ -93,7 +96,9 @@ async function readBelonging(
     of !== 'namespace'
       ? belonging
       : { ...belonging, many: false, areas: all ? [path] : [], homes: all ? [id] : [] }
-  const belongs = many ? 'many' : areas.length + single.length > 0 ? 'few' : 'nothing'
+  // What is looked for in few homes is looked for in each of their projects: those may be many.
+  const isCrowded = !many && seeks(shape) && homes.length > 0 && (await db.rows(crowded, { homes }))[0]?.it
+  const belongs = many || isCrowded ? 'many' : areas.length + single.length > 0 ? 'few' : 'nothing'
   return { ...belonging, areas, homes, belongs, held: all && !denies }
 }
 
@@ -109,8 +114,8 @@ export async function planned(
   const open = openTo(viewer)
   const everything = viewer?.admin === true
   const reach = known(filters.limit + filters.offset)
-  const whole = Object.assign({ everything, open, belongs, held, denies, small: false, reach }, shape)
-  whole.small = await isSmall(db, whole, filters)
+  const full = Object.assign({ everything, open, belongs, held, denies, small: false, reach }, shape)
+  full.small = await isSmall(db, full, filters)
   const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
-  return [whole, Object.assign(values, filters, belonging)]
+  return [full, Object.assign(values, filters, belonging)]
 }

@@ -150,11 +150,8 @@ export const isAlike = ({ order, search }: Pick<Shape, 'order' | 'search'>): boo
   order === 'similarity' && search !== null
 
 /** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */
-export const isRanged = ({ small, search, ids, active, updated, order }: Shape): boolean =>
-  (!small && isAlike({ search, order })) ||
-  (ids && order === 'id') ||
-  (active && order === 'last_activity_at') ||
-  (updated && order === 'updated_at')
+export const isRanged = ({ ids, active, updated, order }: Shape): boolean =>
+  (ids && order === 'id') || (active && order === 'last_activity_at') || (updated && order === 'updated_at')
 
 const MANY = 2_000
 /** `frequent`: whether the words are, and many projects are in the ranges. */

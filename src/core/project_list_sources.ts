@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { Visibility } from '../db/schema.ts'
 import { isBelow } from './areas.ts'
 import {
   among,
@@ -12,7 +13,6 @@ import {
   seeks,
   sees,
   setOf,
-  shown,
   sought,
   type P,
   type Shape,
@@ -69,20 +69,20 @@ export const found = (p: P, shape: Shape): Raw => sql`found as materialized (
 /** Whether rows are walked or `found`. */
 export const isFound = (shape: Shape): boolean => seeks(shape) && !shape.small && !isSet(shape)
 
+/** The indexes of all orders begin with it, those of one namespace behind that. */
+const isShownTo = (visibility: Visibility): Raw => sql`p.visibility = ${sql.lit(visibility)}`
+
 /** The namespaces that the caller belongs to, each in order by an index and only as far as the page reaches. */
 function homeSources(p: P, shape: Shape, cut: Cut): Raw[] {
   const undenied = shape.denies ? [holds(p, shape)] : []
-  const rest = [
-    ...within(p, shape),
-    among(ownOf(shape)),
-    ...undenied,
-    ...sought(p, shape),
-    ...filters(p, shape),
-  ]
+  const own = ownOf(shape)
+  const rest = [...within(p, shape), ...undenied, ...sought(p, shape), ...filters(p, shape)]
   return [
-    sql`select p.* from unnest(${p.homes}::bigint[]) h (id), lateral (
-          ${along(p, shape, { at: [sql`p.namespace_id = h.id`], asked: rest }, cut)}) p`,
-    sorted(projects, { at: [sql`p.id = any(${p.single}::bigint[])`], asked: rest }, cut),
+    ...own.map(
+      (each) => sql`select p.* from unnest(${p.homes}::bigint[]) h (id), lateral (
+          ${along(p, shape, { at: [sql`p.namespace_id = h.id`, isShownTo(each)], asked: rest }, cut)}) p`,
+    ),
+    sorted(projects, { at: [sql`p.id = any(${p.single}::bigint[])`], asked: [among(own), ...rest] }, cut),
   ]
 }
 
@@ -98,26 +98,27 @@ function wideSources(p: P, shape: Shape, cut: Cut): Raw[] {
     const rest = [...needs, ...within(p, shape), sees(p, wide(shape)), ...filters(p, shape)]
     return [...from, walkSimilar(alike(p), rest, cut)]
   }
-  if (shape.of === 'namespace') {
-    const asked = [sees(p, wide(shape)), ...needs, ...filters(p, shape)]
-    return [...from, along(p, shape, { at: within(p, shape), asked }, cut)]
-  }
+  const [at, beside] = shape.of === 'namespace' ? [within(p, shape), []] : [[], within(p, shape)]
   const walks = [...open, ...own].map((each) => {
     const held = open.includes(each) ? [] : [holds(p, shape)]
-    const asked = [...within(p, shape), ...needs, ...held, ...filters(p, shape)]
-    return along(p, shape, { at: [sql`p.visibility = ${sql.lit(each)}`], asked }, cut)
+    const asked = [...beside, ...needs, ...held, ...filters(p, shape)]
+    return along(p, shape, { at: [...at, isShownTo(each)], asked }, cut)
   })
   return [...from, ...walks]
 }
 
-const few = (p: P, shape: Shape, seen: readonly Raw[], cut: Cut): Raw => {
-  const asked = [among(shown(shape)), ...seen, ...sought(p, shape), ...filters(p, shape)]
-  return sorted(projects, { at: within(p, shape), asked }, cut)
+/** Of one namespace each kind is a range of its own; the planner would rather read them all. */
+const few = (p: P, shape: Shape, seen: readonly Raw[], cut: Cut): Raw[] => {
+  const kinds = [...openOf(shape), ...ownOf(shape)]
+  const ranges = shape.of === 'namespace' ? kinds.map(isShownTo) : [among(kinds)]
+  const asked = [...seen, ...sought(p, shape), ...filters(p, shape)]
+  return ranges.map((range) => sorted(projects, { at: [...within(p, shape), range], asked }, cut))
 }
 
 /** A set may lie anywhere: what the caller holds is looked up project by project. */
-function ofSet(p: P, shape: Shape, cut: Cut, others: readonly Raw[] = []): Raw {
-  const held = holds(p, { ...shape, belongs: 'unread' })
+function ofSet(p: P, inPlace: Shape, cut: Cut, others: readonly Raw[] = []): Raw[] {
+  const shape: Shape = { ...inPlace, belongs: 'unread', held: false }
+  const held = holds(p, shape)
   const seen = shape.role
     ? [held]
     : shape.everything
@@ -127,17 +128,19 @@ function ofSet(p: P, shape: Shape, cut: Cut, others: readonly Raw[] = []): Raw {
 }
 /** Each set without what stands in the place, and in the sets before it. */
 const besides = (p: P, shape: Shape, cut: Cut): Raw[] =>
-  shape.also.map((of, index) => {
+  shape.also.flatMap((of, index) => {
     const others = [...within(p, shape), ...shape.also.slice(0, index).map((each) => setOf(p, each))]
     return ofSet(p, { ...shape, of }, cut, others)
   })
 
-export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
-  const more = besides(p, shape, cut)
-  if (isSet(shape)) return [ofSet(p, shape, cut), ...more]
-  if (shape.small) return [few(p, shape, [sees(p, shape)], cut), ...more]
+function sides(p: P, shape: Shape, cut: Cut): Raw[] {
+  if (isSet(shape)) return ofSet(p, shape, cut)
+  if (shape.small) return few(p, shape, [sees(p, shape)], cut)
   const own = shape.belongs === 'few' && ownOf(shape).length > 0
-  const all = [...wideSources(p, shape, cut), ...(own ? homeSources(p, shape, cut) : []), ...more]
+  return [...wideSources(p, shape, cut), ...(own ? homeSources(p, shape, cut) : [])]
+}
+export function sources(p: P, shape: Shape, cut: Cut): Raw[] {
+  const all = [...sides(p, shape, cut), ...besides(p, shape, cut)]
   return all.length === 0 ? [sql`select ${cut.columns} from projects p where false`] : all
 }
 

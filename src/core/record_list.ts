@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { foundFirst } from '../db/found.ts'
-import type { Paging } from '../db/pages.ts'
+import type { OrderedPaging } from '../db/pages.ts'
 import { inTurn, type TurnOrder } from './in_turn.ts'
 import {
   alongLabel,
@@ -198,7 +198,7 @@ export function matching<Name extends string>(
   const table = sql.table(`${list.kind}s`)
   const all =
     list.in === 'everywhere'
-      ? ofAll(list, table, holds(conditions, 'led'))
+      ? ofAll(list, table, holds(conditions, 'led among all'))
       : inEach(list, ofProject(list, cut, list.in === 'group' || list.scattered ? 'led' : 'in time'))
   const both = list.in === 'project' && list.scattered === 'by words' && conditions.includes('label')
   return { all: both ? labelledWith(list, all) : all, linked: false }
@@ -230,7 +230,7 @@ export function listPage<Name extends string, Row>(
   list: RecordList<Name>,
   order: ListOrder,
   shown: (chosen: Sql) => RawBuilder<Row>,
-): Paging<Row> {
+): OrderedPaging<Row> {
   const { all, linked } = matching(list)
   const whole = linked && order.walked !== 'created_at' && order.walked !== 'id'
   const records = sql`found f, lateral (select * from ${sql.table(`${list.kind}s`)} where id = f.id offset 0) i`

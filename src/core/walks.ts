@@ -44,16 +44,32 @@ export const sorted = (of: Rows, { at, asked }: Wanted, { columns, order, reach 
   select ${columns} from (${all(of)} where ${and(at)} offset 0) ${sql.ref(of.row)}
    where ${and(asked)} order by ${order} limit ${sql.lit(reach)}`
 
-/** The page that was cut out of all sides, as whole rows. */
-export const page = (
-  { table, row }: Rows,
+/** The ids of the page that is cut out of all sides. */
+export const chosen = (
+  { row }: Rows,
   sides: readonly Raw[],
   order: Raw,
   p: { readonly limit: Raw; readonly offset: Raw },
-): Raw => {
-  const r = sql.ref(row)
-  const ids = sql`select ${r}.id from (${union(sides)}) ${r} order by ${order} limit ${p.limit} offset ${p.offset}`
-  return sql`select ${r}.* from ${sql.table(table)} ${r} where ${r}.id = any(array(${ids})) order by ${order}`
+): Raw =>
+  sql`select ${sql.ref(row)}.id from (${union(sides)}) ${sql.ref(row)} order by ${order} limit ${p.limit} offset ${p.offset}`
+
+/** Whole rows of what was chosen. */
+export const whole = ({ table, row }: Rows, ids: Raw, order: Raw): Raw =>
+  sql`select ${sql.ref(row)}.* from ${sql.table(table)} ${sql.ref(row)} where ${sql.ref(row)}.id = any(array(${ids})) order by ${order}`
+
+/** A list, in parts, for whoever shows it. */
+export interface Parts {
+  /** What the others read, and what is read to show what is chosen. */
+  readonly before: Raw | undefined
+  readonly beside?: Raw | undefined
+  /** The ids of the page, and of all there are, as far as they are counted. */
+  readonly page: Raw
+  readonly all: Raw
+  /** Whole rows of some of them. */
+  readonly rows: (ids: Raw) => Raw
+  readonly order: Raw
+  /** What is to be counted. */
+  readonly matches: (most: number) => Raw
 }
 
 const nameOf = (row: string): Raw => sql`lower(${sql.ref(`${row}.name`)}) collate "C"`

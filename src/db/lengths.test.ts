@@ -3,9 +3,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { createTestDatabase } from '../../test/support/database.ts'
 import { createClient, type Client } from './client.ts'
-import { createLengths } from './lengths.ts'
-import { COUNTED, FAR, paged, pageStatements, type Listed, type Paged } from './pages.ts'
-import type { Statement } from './statement.ts'
+import { createLengths, type Send } from './lengths.ts'
+import { COUNTED, FAR, paged, pageStatements, type Listed } from './pages.ts'
 
 interface Values {
   readonly owner: number
@@ -48,11 +47,11 @@ beforeEach(async () => {
 
 async function page(values: Partial<Values> = {}, shape = { even: false }): Promise<Listed<{ id: number }>> {
   const statements = list(shape)
-  const rows = (statement: Statement<Values, Paged<{ id: number }>>) => {
+  const send: Send = (statement, bound) => {
     counted.push(COUNTINGS.find((each) => statements(each).name === statement.name) ?? '')
-    return client.rows(statement, { owner: 1, limit: 20, offset: 0, ...values })
+    return client.rows(statement, bound)
   }
-  return lengths.page(statements, { owner: 1, limit: 20, offset: 0, ...values }, rows)
+  return lengths.page(statements, { owner: 1, limit: 20, offset: 0, ...values }, send)
 }
 const how = (): string[] => counted.splice(0)
 

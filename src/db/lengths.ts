@@ -17,17 +17,35 @@ interface Length {
   readonly until: number
 }
 
+/** Sends a statement. */
+export type Send = <Values extends object, Row>(
+  statement: Statement<Values, Row>,
+  values: Values,
+) => Promise<readonly Row[]>
+
+/** A page, and what its statement says besides. */
+export interface Counted<Row> extends Listed<Row> {
+  /** How many records there are; undefined where they were not counted, or not all of them. */
+  readonly count: number | undefined
+  /** Milliseconds that counting took. */
+  readonly took: number
+  /** What the statement saw. */
+  readonly seen: string
+}
+
 export interface Lengths {
-  /** One page; `rows` sends its statement. */
   page<Values extends { limit: number }, Row>(
     list: PageStatement<Values, Row>,
     values: Values,
-    rows: (statement: Statement<Values, Paged<Row>>) => Promise<readonly Paged<Row>[]>,
-  ): Promise<Listed<Row>>
+    send: Send,
+  ): Promise<Counted<Row>>
 }
 
 /** Which list it is, whatever page of it: nothing else is as long. */
-function keyOf<Values extends object>({ name, bind }: Statement<Values, unknown>, values: Values): string {
+export function keyOf<Values extends object>(
+  { name, bind }: Statement<Values, unknown>,
+  values: Values,
+): string {
   const bound = bind({ ...values, limit: 0, offset: 0 })
   return `${name} ${createHash('sha1').update(JSON.stringify(bound)).digest('base64url')}`
 }
@@ -44,35 +62,46 @@ export function createLengths(now: () => number = () => performance.now()): Leng
   }
 
   return {
-    page: async (list, values, rows) => {
+    page: async (list, values, send) => {
       const key = (): string => keyOf(list('as published'), values)
       const known = long.size === 0 ? undefined : long.get(key())
       const asked = now()
       let counting: Counting =
         known === undefined ? 'as published' : asked < known.until ? known.counting : 'farther'
       if (counting === 'not') {
-        const found = listed(await rows(list('not')))
+        const found = listed(await send(list('not'), values), counting)
         // What is not full may be the end of a list that is no longer that long.
         if (found.items.length === values.limit) return found
         counting = 'as published'
       }
-      const found = await rows(list(counting))
-      const count = found[0]?.total_count ?? 0
+      const rows = await send(list(counting), values)
+      const count = rows[0]?.total_count ?? 0
       if (count <= COUNTED) {
         if (known !== undefined) long.delete(key())
       } else if (counting === 'farther')
         learn(key(), { counting: count > FAR ? 'not' : 'as published', until: asked + TRUSTED })
       else if (known?.counting !== 'as published') learn(key(), { counting, until: asked })
-      return listed(found)
+      return listed(rows, counting)
     },
   }
 }
 
+/** A page that is counted as published, of nothing that is known. */
+export const countedPage = async <Values extends object, Row>(
+  list: PageStatement<Values, Row>,
+  values: Values,
+  send: Send,
+): Promise<Counted<Row>> => listed(await send(list('as published'), values), 'as published')
+
 /** Takes a page statement's rows apart. */
-function listed<Row>(rows: readonly Paged<Row>[]): Listed<Row> {
+export function listed<Row>(rows: readonly Paged<Row>[], counting: Counting): Counted<Row> {
   const count = rows[0]?.total_count ?? undefined
+  const isWhole = count !== undefined && count <= (counting === 'farther' ? FAR : COUNTED)
   return {
     items: rows.filter((row) => row.position !== null),
     total: count === undefined || count > COUNTED ? undefined : count,
+    count: isWhole ? count : undefined,
+    took: rows[0]?.took ?? 0,
+    seen: rows[0]?.seen ?? '',
   }
 }

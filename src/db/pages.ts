@@ -19,40 +19,101 @@ export interface Paging<Row> {
   readonly long?: Paging<Row>
 }
 
+/** A list of which a page is ids, and then what is shown of them. */
+export interface Ordering<Row> {
+  /** The ids, ordered and cut by `limit` and `offset`. */
+  readonly chosen: RawBuilder<unknown>
+  readonly shown: (chosen: RawBuilder<unknown>) => RawBuilder<Row>
+  /** What is read to show them. */
+  readonly beside?: RawBuilder<unknown> | undefined
+}
+export interface OrderedPaging<Row> extends Paging<Row> {
+  readonly ordering: Ordering<Row>
+}
+
 export const paged = <Row>(
   rows: RawBuilder<Row>,
   matches: Matches | undefined,
   before?: RawBuilder<unknown>,
 ): Paging<Row> => ({ rows, matches, before })
 
-/** How far a list is counted beside its page: as published, a little farther, or not at all, where it is known to be long. */
-export type Counting = 'as published' | 'farther' | 'not'
+/** As `paged`, of a list that can be put in order as a whole. */
+export const ordered = <Row>(
+  ordering: Ordering<Row>,
+  matches: Matches,
+  before?: RawBuilder<unknown>,
+): OrderedPaging<Row> => ({ ...paged(ordering.shown(ordering.chosen), matches, before), ordering })
+
+/**
+ * How far a list is counted beside its page: as published, a little farther, or not at all, where it is known to be long
+ * ('not') or nothing changed since it was counted ('again').
+ */
+export type Counting = 'as published' | 'farther' | 'not' | 'again'
 /** Where counting farther stops. */
 export const FAR = 12_000
-const LIMITS = { 'as published': COUNTED + 1, farther: FAR + 1 }
+const LIMITS: Record<'as published' | 'farther', number> = { 'as published': COUNTED + 1, farther: FAR + 1 }
 
-/** What a page statement yields: `total_count` on every row, and one row of nulls where the page is empty. */
-export type Paged<Row> = Row & { readonly total_count: number | null; readonly position: number | null }
+/**
+ * What a page statement yields: `total_count` on every row, and one row of nulls where the page is empty. While `seen` is
+ * the same, all that a statement can see is.
+ */
+export type Paged<Row> = Row & {
+  readonly total_count: number | null
+  /** Milliseconds until it was counted, without the planning. */
+  readonly took: number
+  readonly seen: string
+  readonly position: number | null
+}
 
 /** The statements of one list, each of which answers a page and its total in one round trip. */
-export type PageStatement<Values extends object, Row> = (counting: Counting) => Statement<Values, Paged<Row>>
+export interface PageStatement<Values extends object, Row> {
+  (counting: Counting): Statement<Values, Paged<Row>>
+  readonly inOrder?: InOrder<Values, Row>
+}
+/** The ids of all that a list has, as far as `limit`, and the page of some of them. */
+export interface InOrder<Values extends object, Row> {
+  readonly all: () => Statement<Values, Ids>
+  readonly some: () => Statement<Values & Pick<Ids, 'ids'>, Paged<Row>>
+}
+export interface Ids {
+  readonly ids: readonly number[]
+  readonly seen: string
+}
 
+/**
+ * Which transactions a statement sees, and the day, on which memberships end. After a crash of the database the numbers of
+ * what was lost are given out again: its statistics begin anew then, and it says when that was.
+ */
+const SEEN = sql`
+  concat_ws(' ', pg_current_snapshot(), today(), pg_stat_get_bgwriter_stat_reset_time()) as seen`
 function count(matches: Matches, most: number): RawBuilder<unknown> {
   const rows = typeof matches === 'function' ? matches(most) : matches
   return sql`select count(*)::int as total_count from (${rows} limit ${sql.lit(most)}) m`
 }
 
+const UNCOUNTED = sql`select null::int as total_count`
+
+const withTotal = <Row>(
+  rows: RawBuilder<Row>,
+  total: RawBuilder<unknown>,
+  before?: RawBuilder<unknown>,
+): RawBuilder<Paged<Row>> => sql`
+  with ${before === undefined ? sql`` : sql`${before},`}
+       page as materialized (select r.*, row_number() over () as position from (${rows}) r),
+       total as materialized (
+         select t.total_count, ${SEEN},
+                (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float as took from (${total}) t)
+  select page.*, total.* from total left join page on true order by page.position`
+
 function pageOf<Row>(list: Paging<Row>, counting: Counting): RawBuilder<Paged<Row>> {
-  const { rows, matches, before } = counting === 'as published' ? list : (list.long ?? list)
-  const total =
-    counting === 'not' || matches === undefined
-      ? sql`select null::int as total_count`
-      : count(matches, LIMITS[counting])
-  return sql`
-    with ${before === undefined ? sql`` : sql`${before},`}
-         page as materialized (select r.*, row_number() over () as position from (${rows}) r),
-         total as (${total})
-    select page.*, total.total_count from total left join page on true order by page.position`
+  const isLong = counting === 'farther' || counting === 'not'
+  const { rows, matches, before } = isLong ? (list.long ?? list) : list
+  const isCounted = counting === 'as published' || counting === 'farther'
+  return withTotal(
+    rows,
+    isCounted && matches !== undefined ? count(matches, LIMITS[counting]) : UNCOUNTED,
+    before,
+  )
 }
 
 /** As `statements`, of lists that are paged. */
@@ -65,6 +126,26 @@ export function pageStatements<Shape extends object, Values extends object, Row>
     ({ shape }) => isPlannedAnew(shape),
   )
   return (shape) => (counting) => family({ shape, counting })
+}
+
+/** As `pageStatements`, of lists that can be put in order as a whole. */
+export function orderedStatements<Shape extends object, Values extends object, Row>(
+  build: (p: Slots<Values>, shape: Shape) => OrderedPaging<Row>,
+  isPlannedAnew: (shape: Shape) => boolean = () => false,
+): (shape: Shape) => PageStatement<Values, Row> {
+  const pages = pageStatements(build, isPlannedAnew)
+  const all = statements<Shape, Values, Ids>((p, shape) => {
+    const { before, ordering } = build(p, shape)
+    return sql`${before === undefined ? sql`` : sql`with ${before}`} select array(${ordering.chosen}) as ids, ${SEEN}`
+  }, isPlannedAnew)
+  const some = statements<Shape, Values & Pick<Ids, 'ids'>, Paged<Row>>((p, shape) => {
+    const { shown, beside } = build(p, shape).ordering
+    return withTotal(shown(sql`select unnest(${p.ids}::bigint[]) as id`), UNCOUNTED, beside)
+  })
+  return (shape) => {
+    const inOrder = { all: () => all(shape), some: () => some(shape) }
+    return Object.assign((counting: Counting) => pages(shape)(counting), { inOrder })
+  }
 }
 
 /** As `statement`, of a list that is paged. */

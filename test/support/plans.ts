@@ -36,7 +36,7 @@ async function explain(query: Query, { name, text, values = [] }: Sent): Promise
 }
 
 /** Runs `work`, and each list that it asks of the pool once more with an account of it. */
-export async function watch(pool: pg.Pool, work: () => Promise<void>): Promise<Plan[]> {
+export async function watch(pool: pg.Pool, work: () => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = []
   const watched = new Set<pg.PoolClient>()
   const connect = pool.connect.bind(pool)

@@ -11,7 +11,7 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { orderedStatements, paged, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import type { GroupWithSizes } from './entity.ts'
 
@@ -21,14 +21,16 @@ const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
 interface Shown extends Shape {
   readonly sizes: boolean
 }
-const list = pageStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
-  const { before, rows, order, matches } = partsOf(p, shape)
+const list = orderedStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
+  const { before, page, all, rows, order, matches } = partsOf(p, shape)
   const sizes = shape.sizes
     ? sql`${size(sql`array[n.id]`)} as repository_size,
           ${size(sql`array(select d.id from namespaces d where d.traversal_ids @> array[n.id])`)} as root_repository_size`
     : sql`null as repository_size, null as root_repository_size`
-  const page = sql<GroupWithSizes>`select n.*, ${sizes} from (${rows}) n order by ${order}`
-  return paged(page, shape.after ? undefined : matches, before)
+  const shown = (ids: RawBuilder<unknown>): RawBuilder<GroupWithSizes> =>
+    sql<GroupWithSizes>`select n.*, ${sizes} from (${rows(ids)}) n order by ${order}`
+  const ordering = { chosen: all, shown }
+  return { ...paged(shown(page), shape.after ? undefined : matches, before), ordering }
 }, isRanged)
 
 /** One page of groups, in as many round trips whatever their number. */

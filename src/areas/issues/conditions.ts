@@ -43,10 +43,18 @@ const beside = (walk: Walk): RawBuilder<unknown> =>
     ? sql`and a.issue_project_id = i.project_id and a.issue_created_at = i.created_at`
     : sql``
 
-const dated = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
-  and m.start_date <= today() and (m.due_date is null or m.due_date >= today()))`
-const upcoming = sql`exists (select from milestones m where m.id = i.milestone_id and m.state = 'active'
-  and m.due_date > today() and (m.start_date is null or m.start_date > today()))`
+const started = sql`m.state = 'active' and m.start_date <= today() and (m.due_date is null or m.due_date >= today())`
+const upcoming = sql`
+  m.state = 'active' and m.due_date > today() and (m.start_date is null or m.start_date > today())`
+const inOne = (those: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`exists (select from milestones m where m.id = i.milestone_id and ${those})`
+/** Joined, the issues of all milestones would be read, where those have none. */
+const inAny =
+  (those: RawBuilder<unknown>): Condition =>
+  (_, walk) =>
+    walk === 'led among all'
+      ? sql`i.milestone_id = any(array(select m.id from milestones m where ${those}))`
+      : inOne(those)
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -84,8 +92,8 @@ export const CONDITIONS = {
   milestones: (p) => sql`i.milestone_id = any(${p.milestones}::bigint[])`,
   in_milestone: () => sql`i.milestone_id is not null`,
   no_milestone: () => sql`i.milestone_id is null`,
-  milestone_started: () => dated,
-  milestone_upcoming: () => upcoming,
+  milestone_started: inAny(started),
+  milestone_upcoming: inAny(upcoming),
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
@@ -130,8 +138,8 @@ export const CONDITIONS = {
     )}`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
-  not_milestone_started: () => sql`not ${dated}`,
-  not_milestone_upcoming: () => sql`not ${upcoming}`,
+  not_milestone_started: () => sql`not ${inOne(started)}`,
+  not_milestone_upcoming: () => sql`not ${inOne(upcoming)}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
   not_epic: (p, walk) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic(p, walk)})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,

@@ -38,8 +38,7 @@ const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     from project_group_links l join namespaces invited on invited.id = l.group_id,
          lateral (select m.* from members m
                    where m.namespace_id = any(invited.traversal_ids) and ${lasts('m')} offset 0) m
-   where l.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids)))
-     and ${lasts('l')}
+   where exists (select from projects p where p.id = l.project_id and p.namespace_id = any(below.ids)) and ${lasts('l')}
   union all
   select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
 
@@ -65,12 +64,12 @@ interface ListValues extends NamespaceListValues {
   readonly least_billable: number
 }
 const listStatement = pageStatements<Shape, ListValues, NamespaceWithCounts>((p, shape) => {
-  const { before, rows, order, matches } = partsOf(p, shape)
+  const { before, page: ids, rows, order, matches } = partsOf(p, shape)
   const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g)`
   const page = sql<NamespaceWithCounts>`
     with request as (select ${p.least_billable}::int as least_billable)
     select n.*, coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0) as role, member_counts.*, project_counts.*
-      from (${rows}) n, ${counts('n')}
+      from (${rows(ids)}) n, ${counts('n')}
      order by ${order}`
   return paged(page, matches, before === undefined ? held : sql`${held}, ${before}`)
 })

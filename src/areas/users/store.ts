@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import { foundFirst } from '../../db/found.ts'
 import type { User } from '../../db/schema.ts'
 import type { Profile } from '../../db/schema_people.ts'
-import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { orderedStatements, paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { known, statement, type Slots } from '../../db/statement.ts'
 import { meaning, meant } from '../../db/text.ts'
 import { personOf, type Person } from '../../records/person.ts'
@@ -93,7 +93,14 @@ const condition = (
 const isByChance = ({ by, having }: ListShape): boolean =>
   by === 'name' || having.includes('created_after') || having.includes('created_before')
 
-const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
+interface Parts {
+  readonly where: RawBuilder<unknown>
+  readonly direction: RawBuilder<unknown>
+  readonly order: RawBuilder<unknown>
+  /** All that match, in order. */
+  readonly matches: RawBuilder<unknown>
+}
+function partsOf(p: Slots<Values>, shape: ListShape): Parts {
   const conditions = condition(p, shape)
   const where = sql.join([sql`true`, ...shape.having.map((name) => conditions[name])], sql` and `)
   const direction = shape.desc ? sql`desc` : sql`asc`
@@ -103,18 +110,11 @@ const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
     shape.by === 'name'
       ? sql`from (select u.* from users u ${order} offset 0) u where ${where}`
       : sql`from users u where ${where} ${order}`
-  // No index leads to those without projects: whoever is looked through for the total is the page where they are few.
-  if (shape.having.includes('without_projects')) {
-    const columns = sql`u.id, ${sql.ref(`u.${shape.order}`)} as by`
-    return foundFirst({
-      all: sql`select ${columns} from users u where ${where}`,
-      few: sql`select * from found`,
-      walked: sql`select ${columns} ${matches} limit ${sql.lit(shape.reach)}`,
-      order: sql`i.by ${direction}, i.id ${direction}`,
-      page: p,
-      shown: (chosen) => sql`${personOf(sql`select u.* from users u where u.id in (${chosen})`)} ${order}`,
-    })
-  }
+  return { where, direction, order, matches }
+}
+
+const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
+  const { where, order, matches } = partsOf(p, shape)
   return paged(
     sql<Person>`${personOf(sql`select u.* from (select u.* ${matches} limit ${sql.lit(shape.reach)}) u
       ${order} limit ${p.limit} offset ${p.offset}`)} ${order}`,
@@ -122,6 +122,20 @@ const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
       ? sql`select from (select u.* from users u offset 0) u where ${where}`
       : sql`select from users u where ${where}`,
   )
+}, isByChance)
+
+/** No index leads to those without projects: whoever is looked through for the total is the page where they are few. */
+const withoutProjects = orderedStatements<ListShape, Values, Person>((p, shape) => {
+  const { where, direction, order, matches } = partsOf(p, shape)
+  const columns = sql`u.id, ${sql.ref(`u.${shape.order}`)} as by`
+  return foundFirst({
+    all: sql`select ${columns} from users u where ${where}`,
+    few: sql`select * from found`,
+    walked: sql`select ${columns} ${matches} limit ${sql.lit(shape.reach)}`,
+    order: sql`i.by ${direction}, i.id ${direction}`,
+    page: p,
+    shown: (chosen) => sql`${personOf(sql`select u.* from users u where u.id in (${chosen})`)} ${order}`,
+  })
 }, isByChance)
 
 export async function list(
@@ -142,7 +156,8 @@ export async function list(
   const by = search === '' ? null : address ? 'address' : whole ? 'whole' : ids === undefined ? 'name' : 'ids'
   const values = { ...texts, created_after, created_before, ids: ids ?? [], ...page }
   const reach = known(page.limit + page.offset)
-  return db.page(listStatement({ ...shape, having, by, reach }), values)
+  const statementOf = having.includes('without_projects') ? withoutProjects : listStatement
+  return db.page(statementOf({ ...shape, having, by, reach }), values)
 }
 
 const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))
