@@ -100,15 +100,10 @@ export function pagesOf({ few, many }: Filled): Pair[] {
     few: `/groups/${few.group}/issues?${page}`,
     many: `/groups/${many.group}/issues?${page}`,
   }))
-  // There is one everything: it stands beside the few of the group.
+  // Of another instance, because each has one everything.
   const everywhere = ABROAD.map((page) => {
-    const scoped = page.includes('scope=') ? page : `scope=all&${page}`
-    return {
-      who: 'all' as const,
-      page,
-      few: `/groups/${few.group}/issues?${page}`,
-      many: `/issues?${scoped}`,
-    }
+    const path = `/issues?${page.includes('scope=') ? '' : 'scope=all&'}${page}`
+    return { who: 'all' as const, page, few: path, many: path }
   })
   const beside = (who: 'changes' | 'talk', start: string, wanted: readonly string[]) =>
     wanted.map((page) => ({

@@ -12,11 +12,13 @@ import { everybody, signedIn, type Ask } from './many_projects_pages.ts'
 
 // Each page of the lists of projects, groups, people and members of an instance with 1,000 of each, beside the same page
 // of one with 100,000 (or with BENCH_OTHERS of all but projects), and how many records stand on both:
-// `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two
-// instances are kept there and used again.
+// `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two instances are kept
+// there and used again. With BENCH_WRITES something is committed before each request, so that nothing stands from the one
+// before.
 
 const MANY = Number(process.env['BENCH_MANY'] ?? 100_000)
 const OTHERS = Number(process.env['BENCH_OTHERS'] ?? MANY)
+const WRITES = process.env['BENCH_WRITES'] !== undefined
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
 /** By then the database has settled on its plans. */
 const SETTLED = 6
@@ -43,12 +45,12 @@ async function world(count: number, others: number): Promise<World> {
   if (!existsSync(note)) {
     const began = performance.now()
     await writeFile(note, JSON.stringify(await fill(opened, count, others)))
-    console.log(`${count} of each in ${Math.round((performance.now() - began) / 1000)} s`)
+    console.log(`${count} projects in ${Math.round((performance.now() - began) / 1000)} s`)
   }
   return { ...(JSON.parse(await readFile(note, 'utf8')) as Filled), app, opened }
 }
 
-async function time({ app, ...here }: World, ask: Ask, caller: keyof Filled['tokens'] | 'nobody') {
+async function time({ app, opened, ...here }: World, ask: Ask, caller: keyof Filled['tokens'] | 'nobody') {
   const url = `/api/v4${ask(here)
     .replace('?&', '?')
     .replace(/\?(.*)\?/, '?$1')}`
@@ -56,6 +58,7 @@ async function time({ app, ...here }: World, ask: Ask, caller: keyof Filled['tok
   const times: number[] = []
   let rows = 0
   for (let round = 0; round < SETTLED + ROUNDS; round++) {
+    if (WRITES) await opened.client.pool.query('select pg_current_xact_id()')
     const began = performance.now()
     const { statusCode, body } = await app.inject({ url, headers })
     times.push(performance.now() - began)

@@ -86,6 +86,7 @@ export interface Ids {
  */
 const SEEN = sql`
   concat_ws(' ', pg_current_snapshot(), today(), pg_stat_get_bgwriter_stat_reset_time()) as seen`
+
 function count(matches: Matches, most: number): RawBuilder<unknown> {
   const rows = typeof matches === 'function' ? matches(most) : matches
   return sql`select count(*)::int as total_count from (${rows} limit ${sql.lit(most)}) m`

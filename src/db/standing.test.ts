@@ -38,8 +38,6 @@ let client: Client
 before(async () => {
   server = await startTestServer()
   client = createClient(server.connection)
-  await client.pool.query('alter system set autovacuum = off')
-  await client.pool.query('select pg_reload_conf()')
   await client.script(`create function today() returns date language sql stable
     return coalesce(nullif(current_setting('test.day', true), ''), '2020-01-01')::date`)
 })

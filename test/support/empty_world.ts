@@ -6,7 +6,7 @@ const SHAPE = `
     (select count(*) from pg_class), (select sum(relnatts) from pg_class), (select count(*) from pg_proc),
     (select count(*) from pg_constraint), (select string_agg(concat(tgname, tgenabled), ',' order by oid) from pg_trigger),
     (select count(*) from pg_db_role_setting), (select count(*) from pg_namespace),
-    (select count(*) from pg_statistic s join pg_class c on c.oid = s.starelid where c.relnamespace = 'public'::regnamespace),
+    (select sum(reltuples) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace),
     (select sum(pg_relation_size(oid)) > 2e6 from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace)
   ) as shape`
 
