@@ -71,6 +71,9 @@ export async function readingOf(
   path: string,
   as: Someone,
 ): Promise<{ blocks: number; rows: number }> {
+  // Another list sees that something was committed: nothing stands of what was read before.
+  await world.make.sql('select pg_current_xact_id()')
+  await world.get('/projects', as)
   const plans = await watch(world.opened.client.pool, async () => {
     const { status, text } = await world.get(path, as)
     assert.equal(status, 200, text)

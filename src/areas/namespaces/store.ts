@@ -17,8 +17,8 @@ import type { NamespaceWithCounts } from './entity.ts'
 
 /**
  * Members anywhere in the hierarchy of a namespace: of its groups, its projects, and of groups they are shared with.
- * `below.ids` are the namespaces of the hierarchy, as a list: joined as rows, PostgreSQL takes them for many and reads
- * whole tables.
+ * `below.ids` are the namespaces of the hierarchy and `works.ids` its projects, as lists: joined as rows, PostgreSQL takes
+ * them for many and reads whole tables.
  */
 const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select m.user_id, m.access_level, true as of_group
@@ -26,7 +26,7 @@ const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   union all
   select m.user_id, m.access_level, false
     from members m
-   where m.project_id = any(array(select p.id from projects p where p.namespace_id = any(below.ids))) and ${lasts('m')}
+   where m.project_id = any(works.ids) and ${lasts('m')}
   union all
   select m.user_id, least(m.access_level, l.group_access), false
     from group_group_links l join namespaces invited on invited.id = l.shared_with_group_id,
@@ -48,15 +48,17 @@ const counts = (namespace: string): RawBuilder<unknown> => {
   return sql`
     lateral (select array(select d.id from namespaces d where d.traversal_ids @> array[${id}]) as ids offset 0) as below,
     lateral (
-      select count(distinct u.id) filter (where m.access_level >= (select least_billable from request))::int
+      select array_agg(p.id) as ids, count(*)::int as projects_count,
+             coalesce(sum(p.repository_size), 0)::bigint as root_repository_size
+        from projects p where p.namespace_id = any(below.ids) offset 0) as works,
+    lateral (
+      select works.projects_count, works.root_repository_size,
+             count(distinct u.id) filter (where m.access_level >= (select least_billable from request))::int
                as billable_members_count,
              count(distinct u.id) filter (where m.of_group)::int as members_count_with_descendants
         from (${membersBelow(id)}) m,
              lateral (select u.id from users u
-                       where u.id = m.user_id and u.state = 'active' and u.user_type = 'human' offset 0) u) as member_counts,
-    lateral (
-      select count(p.id)::int as projects_count, coalesce(sum(p.repository_size), 0)::bigint as root_repository_size
-        from projects p where p.namespace_id = any(below.ids)) as project_counts`
+                       where u.id = m.user_id and u.state = 'active' and u.user_type = 'human' offset 0) u) as counted`
 }
 
 interface ListValues extends NamespaceListValues {
@@ -68,7 +70,7 @@ const listStatement = pageStatements<Shape, ListValues, NamespaceWithCounts>((p,
   const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g)`
   const page = sql<NamespaceWithCounts>`
     with request as (select ${p.least_billable}::int as least_billable)
-    select n.*, coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0) as role, member_counts.*, project_counts.*
+    select n.*, coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0) as role, counted.*
       from (${rows(ids)}) n, ${counts('n')}
      order by ${order}`
   return paged(page, matches, before === undefined ? held : sql`${held}, ${before}`)
@@ -110,7 +112,7 @@ const countsStatement = statement(
     Omit<NamespaceWithCounts, keyof Namespace | 'role'>
   >`
     with request as (select ${p.least_billable}::int as least_billable)
-    select member_counts.*, project_counts.* from namespaces n, ${counts('n')} where n.id = ${p.id}`,
+    select counted.* from namespaces n, ${counts('n')} where n.id = ${p.id}`,
 )
 
 export const withCounts = async (
