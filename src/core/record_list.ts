@@ -233,16 +233,14 @@ export function listPage<Name extends string, Row>(
 ): OrderedPaging<Row> {
   const { all, linked } = matching(list)
   const whole = linked && order.walked !== 'created_at' && order.walked !== 'id'
+  const table = sql.table(`${list.kind}s`)
   const isIndexed = order.walked === 'of all' || (list.in === 'project' && order.walked === 'of each')
   const here = list.in === 'project' ? sql`i.project_id = ${list.p.place}` : sql`true`
-  const records = sql`found f, lateral (select * from ${sql.table(`${list.kind}s`)} where id = f.id offset 0) i`
+  const records = sql`found f, lateral (select * from ${table} where id = f.id offset 0) i`
   return foundFirst({
     all: sql`select ${whole ? sql`i.id` : order.columns} from (${all}) i`,
     few: sql`select ${order.columns} from ${whole ? records : sql`found i`}`,
-    glanced:
-      whole && isIndexed
-        ? sql`select ${order.columns} from ${sql.table(`${list.kind}s`)} i where ${here}`
-        : undefined,
+    glanced: whole && isIndexed ? sql`select ${order.columns} from ${table} i where ${here}` : undefined,
     walked: sql`select ${order.columns} from (${walked(list, order)}) i`,
     order: order.by,
     page: list.p,
