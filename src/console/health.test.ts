@@ -4,7 +4,8 @@ import { openWorld, type World } from '../../test/support/world.ts'
 
 let worlds: World[] = []
 before(async () => {
-  worlds = [await openWorld(), await openWorld()]
+  // What earlier files asked a server counts too.
+  worlds = [await openWorld({ fresh: true }), await openWorld({ fresh: true })]
 })
 after(async () => {
   await Promise.all(worlds.map((world) => world.close()))
