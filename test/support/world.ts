@@ -45,7 +45,7 @@ export interface Answered {
 export interface WorldOptions {
   readonly env?: Record<string, string>
   readonly server?: Partial<Omit<AppOptions, 'log'>>
-  /** For rows whose ids a test chooses: those of records begin with 1. */
+  /** A world that no file had before: the ids of its records begin with 1, and its server has answered nobody. */
   readonly fresh?: true
 }
 

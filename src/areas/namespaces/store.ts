@@ -50,7 +50,7 @@ const counts = (namespace: string): RawBuilder<unknown> => {
     lateral (
       select array_agg(p.id) as ids, count(*)::int as projects_count,
              coalesce(sum(p.repository_size), 0)::bigint as root_repository_size
-        from projects p where p.namespace_id = any(below.ids) offset 0) as works,
+        from projects p where p.namespace_id = any(below.ids)) as works,
     lateral (
       select works.projects_count, works.root_repository_size,
              count(distinct u.id) filter (where m.access_level >= (select least_billable from request))::int
