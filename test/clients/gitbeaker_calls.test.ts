@@ -94,13 +94,23 @@ function argumentsOf(
   return [...names.map((name) => path[name]), ...placed.slice(0, last), options]
 }
 
-async function send(recorded: Recorded, values: readonly unknown[]): Promise<unknown> {
-  const client = new Gitlab({ host: url, token: callerOf(scene, 'admin').token }) as unknown as Record<
+async function send(
+  recorded: Recorded,
+  values: readonly unknown[],
+  token = callerOf(scene, 'admin').token,
+): Promise<unknown> {
+  const client = new Gitlab({ host: url, token }) as unknown as Record<
     string,
     Record<string, (...values: unknown[]) => Promise<unknown>>
   >
   return client[recorded.client]?.[recorded.call]?.(...values)
 }
+
+/** An option that not every word is a value of. */
+const optionOf = ({ params }: NamedOperation): string | undefined =>
+  Object.entries<{ type?: string; enum?: unknown }>(params?.properties ?? {}).find(
+    ([, of]) => of.type === 'boolean' || of.type === 'integer' || of.enum !== undefined,
+  )?.[0]
 
 /** Nobody has signed the commit, and a free name is no record. */
 const UNSIGNED = 'Commits.showGPGSignature'
@@ -131,6 +141,21 @@ for (const recorded of rows) {
       const path = await setScene(world(), scene, op)
       const blank = argumentsOf(recorded, op, path).map((value) => (typeof value === 'string' ? '' : value))
       assert.equal((await errorOf(send(recorded, blank))).status, 400)
+    })
+  if ((parent !== undefined && recorded.name !== NO_RECORD) || required.length > 0) continue
+  const option = optionOf(op)
+  if (option !== undefined)
+    test(`${recorded.name} is told what is wrong with :${option}`, async () => {
+      const given = argumentsOf(recorded, op, await setScene(world(), scene, op))
+      const last = { ...(given.at(-1) as object), [clientName(option)]: 'neither' }
+      const { status, message } = await errorOf(send(recorded, [...given.slice(0, -1), last]))
+      assert.equal(status, 400)
+      assert.match(message, new RegExp(`${option} (is invalid|does not have a valid value)`))
+    })
+  else
+    test(`${recorded.name} is told that nobody bears the token`, async () => {
+      const given = argumentsOf(recorded, op, await setScene(world(), scene, op))
+      assert.equal((await errorOf(send(recorded, given, 'nobodys'))).status, 401)
     })
 }
 
