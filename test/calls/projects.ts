@@ -5,16 +5,17 @@ import type { Scene } from './scene.ts'
 
 const fresh = (): string => `fresh-${randomBytes(4).toString('hex')}`
 
-/** Of each scene's group, the id of one that is everybody's to see and that its owner owns too. */
-const strangers = new Map<number, number>()
+/** Of each scene, the id of a group that is everybody's to see and that its owner owns too. */
+const strangers = new WeakMap<Scene, number>()
 
-async function strangerOf({ make }: World, { group, callers }: Scene): Promise<number> {
-  const known = strangers.get(group.id)
+async function strangerOf({ make }: World, scene: Scene): Promise<number> {
+  const { group, callers } = scene
+  const known = strangers.get(scene)
   if (known !== undefined) return known
   const { id } = await make.group({ visibility: 'public', path: `${group.path}-harbour` })
   const owner = callers.get('owner')
   if (owner) await make.member(owner, 'owner', { group: { id } })
-  strangers.set(group.id, id)
+  strangers.set(scene, id)
   return id
 }
 
@@ -65,7 +66,7 @@ export const projects: Calls = {
     updateProject: () => ({ description: fresh() }),
     forkProject: () => ({ name: fresh(), path: fresh() }),
     transferProject: ({ group }) => ({ namespace: `${group.path}-harbour` }),
-    shareProject: ({ group }) => ({ group_id: strangers.get(group.id), group_access: 20 }),
+    shareProject: (scene) => ({ group_id: strangers.get(scene), group_access: 20 }),
   },
   set: async (world, scene, operation) => {
     const { group, project, callers } = scene
