@@ -1,5 +1,5 @@
 import type { Db } from '../src/db/client.ts'
-import { createPages } from '../src/db/standing.ts'
+import { listed } from '../src/db/pages.ts'
 import type { Statement } from '../src/db/statement.ts'
 
 /** One statement as it was sent. */
@@ -35,7 +35,6 @@ export function recorderOver(db: Db): Recorder {
       pending--
     }
   }
-  const pages = createPages()
   const rows: Db['rows'] = (statement, values) =>
     noted('rows', statement, values, () => db.rows(statement, values))
   return {
@@ -43,7 +42,7 @@ export function recorderOver(db: Db): Recorder {
       ...db,
       one: (statement, values) => noted('one', statement, values, () => db.one(statement, values)),
       rows,
-      page: (list, values) => pages.page(list, values, rows),
+      page: async (list, values) => listed(await rows(list, values)),
     },
     take: () => {
       const taken = waves

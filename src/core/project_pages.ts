@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import { orderedStatements, paged, type Listed } from '../db/pages.ts'
+import { type Listed, paged, pageStatements } from '../db/pages.ts'
 import { partsOf, planned } from './project_list.ts'
 import { isRanged, type P, type Shape } from './project_list_filters.ts'
 import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
@@ -18,7 +18,7 @@ export function projectPages<Row>(
   shape: ProjectListShape,
   filters: ProjectListFilters,
 ) => Promise<Listed<Row>> {
-  const list = orderedStatements<Shape, ProjectListValues, Row>((p, shape) => {
+  const list = pageStatements<Shape, ProjectListValues, Row>((p, shape) => {
     const { before, beside, page, all, rows, order, matches } = partsOf(p, shape)
     const shownOf = (ids: RawBuilder<unknown>): RawBuilder<Row> =>
       sql<Row>`${shown(p, rows(ids), shape)} order by ${order}`

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { foundFirst } from '../db/found.ts'
-import type { OrderedPaging } from '../db/pages.ts'
+import type { Paging } from '../db/pages.ts'
 import { inTurn, type TurnOrder } from './in_turn.ts'
 import {
   alongLabel,
@@ -230,7 +230,7 @@ export function listPage<Name extends string, Row>(
   list: RecordList<Name>,
   order: ListOrder,
   shown: (chosen: Sql) => RawBuilder<Row>,
-): OrderedPaging<Row> {
+): Paging<Row> {
   const { all, linked } = matching(list)
   const whole = linked && order.walked !== 'created_at' && order.walked !== 'id'
   const table = sql.table(`${list.kind}s`)

@@ -2,9 +2,8 @@ import pg from 'pg'
 import { isHanging } from './errors.ts'
 import { HANGING, createLane, type Queryable } from './lane.ts'
 import { createListener, type Listener } from './listener.ts'
-import type { Listed, PageStatement } from './pages.ts'
+import { listed, type Listed, type PageStatement } from './pages.ts'
 import { PLANNED_ONCE, isFull, keepPlan, planFor, type Sent } from './planning.ts'
-import { createPages, eachCounted, type Pages } from './standing.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -87,7 +86,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   pool.on('connect', (client) => client.on('error', () => {}))
   const lane = options.pipeline === false ? pool : createLane(settings, deadlines.point)
   const listeners: Listener[] = []
-  const db = over(borrowing(pool), lane, { onStatement, pages: createPages() })
+  const db = over(borrowing(pool), lane, onStatement)
 
   return {
     ...db,
@@ -124,7 +123,7 @@ async function transact<Result>(
     // The snapshot is that of the first statement: taken here, before anything is looked at.
     await client.query(snapshot ? 'begin isolation level repeatable read; select 1' : 'begin')
     const own = keeping(client)
-    const result = await work(over(own, own, { onStatement, pages: eachCounted }))
+    const result = await work(over(own, own, onStatement))
     // After an error that `work` kept to itself the server answers a commit by rolling back, and says so only here.
     if ((await client.query('commit')).command !== 'COMMIT') throw new Error('a transaction was rolled back')
     return result
@@ -173,11 +172,7 @@ function borrowing(pool: pg.Pool): Scriptable {
   }
 }
 
-interface Sending {
-  readonly onStatement: (name: string) => void
-  readonly pages: Pages
-}
-function over(connections: Scriptable, points: Queryable, { onStatement, pages }: Sending): Db {
+function over(connections: Scriptable, points: Queryable, onStatement: (name: string) => void): Db {
   const send = (
     to: Queryable,
     { name, text, bind, planned }: Statement<never, unknown>,
@@ -191,7 +186,7 @@ function over(connections: Scriptable, points: Queryable, { onStatement, pages }
   return {
     one: async (statement, values) => taken(await send(points, statement, values))[0],
     rows,
-    page: (list, values) => pages.page(list, values, rows),
+    page: async (list, values) => listed(await rows(list, values)),
     run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
     script: async (text) => {
       await connections.query({ text, query_timeout: PATIENCE })

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { COUNTED, ordered, paged, type OrderedPaging } from './pages.ts'
+import { COUNTED, paged, type Paging } from './pages.ts'
 
 /** How far along an index there is a look for those that match, and how many of them are read without one. */
 const GLANCED = 10_000
@@ -42,7 +42,7 @@ const glance = (glanced: RawBuilder<unknown>, { order, page }: Finding<unknown>)
  * One page and its total: those that match are put in order where they are few; where they are many, a walk in the order
  * meets the first of them soon. Which it is shows in the counting.
  */
-export function foundFirst<Row>(finding: Finding<Row>): OrderedPaging<Row> {
+export function foundFirst<Row>(finding: Finding<Row>): Paging<Row> {
   const { all, few, walked, glanced, order, page, shown, before } = finding
   const found = sql`
     ${before === undefined ? sql`` : sql`${before},`}
@@ -63,9 +63,5 @@ export function foundFirst<Row>(finding: Finding<Row>): OrderedPaging<Row> {
       union all
       select * from (${walked}) walked where (select are from many)) i
      order by ${order} limit ${page.limit} offset ${page.offset}`
-  const long = sql`select i.id from (${walked}) i order by ${order} limit ${page.limit} offset ${page.offset}`
-  return {
-    ...ordered({ chosen, shown }, sql`select from found`, found),
-    long: paged(shown(long), sql`select from (${all}) m`, before),
-  }
+  return paged(shown(chosen), sql`select from found`, found)
 }

@@ -11,7 +11,7 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { orderedStatements, paged, type Listed } from '../../db/pages.ts'
+import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import type { GroupWithSizes } from './entity.ts'
 
@@ -21,7 +21,7 @@ const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
 interface Shown extends Shape {
   readonly sizes: boolean
 }
-const list = orderedStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
+const list = pageStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
   const { before, page, all, rows, order, matches } = partsOf(p, shape)
   const sizes = shape.sizes
     ? sql`${size(sql`array[n.id]`)} as repository_size,

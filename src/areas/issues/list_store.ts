@@ -3,7 +3,7 @@ import { listPage, matching, walked } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
-import { ordered, orderedStatements, type Listed } from '../../db/pages.ts'
+import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { ConditionName, FilterValues } from './conditions.ts'
@@ -63,14 +63,14 @@ const LED: readonly ConditionName[] = [
 const isPlannedAnew = (shape: ListShape): boolean =>
   !isWalked(shape) && !(isSteady(shape) && isOfTwo(shape)) && !isSettled(shape.conditions, LED)
 
-const list = orderedStatements<ListShape, Values, IssueShown>((p, shape) => {
+const list = pageStatements<ListShape, Values, IssueShown>((p, shape) => {
   const issues = issuesOf(p, shape)
   const order = orderOf(shape)
   const shown = (chosen: RawBuilder<unknown>): RawBuilder<IssueShown> => shownIssues(chosen, p.viewer)
   if (!isWalked(shape)) return listPage(issues, order, shown)
   const chosen = sql`select i.id from (${walked(issues, order)}) i
       order by ${order.by} limit ${p.limit} offset ${p.offset}`
-  return ordered({ chosen, shown }, sql`select from (${matching(issues).all}) m`)
+  return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
 }, isPlannedAnew)
 
 const counts = statements<Shape, Values, Counts>(

@@ -15,7 +15,7 @@ import { openTo, type Viewer } from '../../core/roles.ts'
 import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { ordered, orderedStatements, type Listed } from '../../db/pages.ts'
+import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { statement, type Slots as StatementSlots } from '../../db/statement.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import { conditionOf, type Filter, type FilterSlots, type FilterValues, type Turnable } from './filters.ts'
@@ -96,14 +96,14 @@ const LED: readonly Filter[] = [
 const isPlannedAnew = (shape: Shape): boolean =>
   !isSteady(shape) && (shape.not.length > 0 || !isSettled(shape.filters, LED))
 
-const list = orderedStatements<Shape, Values, MergeRequestShown>((given, shape) => {
+const list = pageStatements<Shape, Values, MergeRequestShown>((given, shape) => {
   const p = given as unknown as Slots
   const all = mergeRequestsOf(p, shape)
   const order = orderOf(shape.order, shape.descending)
   if (!isSteady(shape)) return listPage(all, order, shownMergeRequests)
   const chosen = sql`select i.id from (${walked(all, order)}) i
       order by ${order.by} limit ${p.limit} offset ${p.offset}`
-  return ordered({ chosen, shown: shownMergeRequests }, sql`select from (${matching(all).all}) m`)
+  return paged(shownMergeRequests(chosen), sql`select from (${matching(all).all}) m`)
 }, isPlannedAnew)
 
 const known = statement(

@@ -6,7 +6,7 @@ import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesIssuesOf, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
-import { ordered, orderedStatements, type Listed, type OrderedPaging } from '../../db/pages.ts'
+import { type Listed, paged, pageStatements, type Paging } from '../../db/pages.ts'
 import type { Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
@@ -42,7 +42,7 @@ function contents<Row>(
   feature: Feature,
   everything: boolean,
   shown: (chosen: RawBuilder<unknown>) => RawBuilder<Row>,
-): OrderedPaging<Row> {
+): Paging<Row> {
   const table = sql.table(feature)
   const ids = sql`select distinct i.project_id from ${table} i where i.milestone_id = ${p.milestone}`
   const caller = sql`with ${places(p, feature, { ids, everything })}`
@@ -51,13 +51,13 @@ function contents<Row>(
                   where i.milestone_id = ${p.milestone} and ${sees}`
   const chosen = sql`${caller} select i.id ${from} order by ${labelPriority}, i.id desc
                       limit ${p.limit} offset ${p.offset}`
-  return ordered({ chosen, shown }, sql`${caller} select ${from}`)
+  return paged(shown(chosen), sql`${caller} select ${from}`)
 }
 
-const issues = orderedStatements<Shape, Values, IssueShown>((p, { everything }) =>
+const issues = pageStatements<Shape, Values, IssueShown>((p, { everything }) =>
   contents(p, 'issues', everything, (chosen) => shownIssues(chosen, p.user_id)),
 )
-const mergeRequests = orderedStatements<Shape, Values, MergeRequestShown>((p, { everything }) =>
+const mergeRequests = pageStatements<Shape, Values, MergeRequestShown>((p, { everything }) =>
   contents(p, 'merge_requests', everything, shownMergeRequests),
 )
 

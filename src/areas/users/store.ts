@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import { foundFirst } from '../../db/found.ts'
 import type { User } from '../../db/schema.ts'
 import type { Profile } from '../../db/schema_people.ts'
-import { orderedStatements, paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { known, statement, type Slots } from '../../db/statement.ts'
 import { meaning, meant } from '../../db/text.ts'
 import { personOf, type Person } from '../../records/person.ts'
@@ -125,7 +125,7 @@ const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
 }, isByChance)
 
 /** No index leads to those without projects: whoever is looked through for the total is the page where they are few. */
-const withoutProjects = orderedStatements<ListShape, Values, Person>((p, shape) => {
+const withoutProjects = pageStatements<ListShape, Values, Person>((p, shape) => {
   const { where, direction, order, matches } = partsOf(p, shape)
   const columns = sql`u.id, ${sql.ref(`u.${shape.order}`)} as by`
   return foundFirst({
