@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { copyDirectory } from './copy_directory.ts'
 
 const program = fileURLToPath(new URL('../../bin/guildhall', import.meta.url))
 
@@ -80,7 +81,7 @@ export const openReadyPlace = (given: Env = {}): Promise<Place> => placeOf(given
 
 async function placeOf(given: Env, ready?: string): Promise<Place> {
   const dataDir = join(mkdtempSync(join(tmpdir(), 'guildhall-program-')), 'data')
-  if (ready !== undefined) cpSync(ready, dataDir, { recursive: true })
+  if (ready !== undefined) copyDirectory(ready, dataDir)
   const port = String(await freePort())
   const env = {
     PATH: process.env['PATH'] ?? '',
