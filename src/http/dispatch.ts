@@ -15,7 +15,7 @@ import {
 import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import type { NamedOperation } from './operation.ts'
-import { largeBody } from './large_body.ts'
+import { createLargeBodySlots, largeBody } from './large_body.ts'
 import { refusalNow } from './went_away.ts'
 import { inPlaces } from './places.ts'
 import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
@@ -39,6 +39,7 @@ export function mount(
   operations: readonly NamedOperation[],
   surroundings: Surroundings,
 ): void {
+  const bodies = { dataDir: surroundings.instance.config.dataDir, slots: createLargeBodySlots() }
   const reads = new Map(operations.flatMap((op) => (op.method === 'GET' ? [[op.path, op]] : [])))
   for (const [first, ...others] of inPlaces(operations)) {
     const byMethod = [first, ...others].flatMap((op) => {
@@ -50,8 +51,7 @@ export function mount(
       method: [...handlers.keys()],
       url: prefix + first.path,
       config: { operations: Object.fromEntries(byMethod.map(({ method, op }) => [method, op.name])) },
-      ...(first.takes !== undefined &&
-        largeBody(first.takes, surroundings.instance, compileKnock(first, surroundings))),
+      ...(first.takes !== undefined && largeBody(first.takes, bodies, compileKnock(first, surroundings))),
       handler: (request, reply) => handlers.get(request.method)?.(request, reply),
     })
   }

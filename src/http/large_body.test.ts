@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { readBody } from './body.ts'
 import { isTree, type Tree, type Value } from './forms.ts'
-import { largeBody } from './large_body.ts'
+import { createLargeBodySlots, largeBody } from './large_body.ts'
 import { LongText } from './long_text.ts'
 import { Problem, unauthorized } from './problems.ts'
 
@@ -34,15 +36,17 @@ before(async () => {
   const knock = async ({ headers }: { headers: Record<string, unknown> }): Promise<void> => {
     if (headers['x-known'] === undefined) throw unauthorized()
   }
-  app.post('/', {
-    ...largeBody(64 * MB, { config: { dataDir: directory } as never }, knock),
-    handler: async (request) => {
-      onDisk = []
-      const read = await whole(request.body as Tree)
-      if (holds) await new Promise<void>((resolve) => kept.push(resolve))
-      return read
-    },
-  })
+  const bodies = { dataDir: directory, slots: createLargeBodySlots() }
+  for (const path of ['/', '/other'])
+    app.post(path, {
+      ...largeBody(64 * MB, bodies, knock),
+      handler: async (request) => {
+        onDisk = []
+        const read = await whole((request.body ?? {}) as Tree)
+        if (holds) await new Promise<void>((resolve) => kept.push(resolve))
+        return read
+      },
+    })
   await app.listen({ port: 0, host: '127.0.0.1' })
 })
 after(async () => {
@@ -66,10 +70,21 @@ const address = (): string => {
   const place = app.server.address()
   return `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}/`
 }
+const json = { 'content-type': 'application/json', 'x-known': 'yes' }
+const untilKept = async (count: number): Promise<void> => {
+  for (let i = 0; kept.length < count && i < 4_000; i += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.equal(kept.length, count)
+}
+const letGo = (): void => {
+  holds = false
+  for (const release of kept) release()
+  kept = []
+}
 const send = (body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(address(), {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-known': 'yes', ...headers },
+    headers: { ...json, ...headers },
     body,
   })
 
@@ -170,23 +185,55 @@ test('of many that are very large three are worked on at once', async () => {
   holds = true
   const body = `{"content":"${'x'.repeat(21 * MB)}"}`
   const first = Array.from({ length: 3 }, () => send(body))
-  for (let i = 0; kept.length < 3 && i < 4_000; i += 1) await new Promise((resolve) => setTimeout(resolve, 5))
-  const fourth = await app.inject({
-    method: 'POST',
-    url: '/',
-    headers: { 'content-type': 'application/json', 'x-known': 'yes' },
-    payload: body,
-  })
-  assert.deepEqual([fourth.statusCode, fourth.json()], [429, { message: '429 Too Many Requests' }])
-  holds = false
-  for (const release of kept) release()
-  kept = []
+  await untilKept(3)
+  // Over all routes, and whether it tells its length or comes in chunks.
+  for (const [url, chunked] of [
+    ['/', false],
+    ['/other', false],
+    ['/other', true],
+  ] as const) {
+    const headers = { ...json, ...(chunked && { 'transfer-encoding': 'chunked' }) }
+    const fourth = await app.inject({
+      method: 'POST',
+      url,
+      headers,
+      payload: chunked ? Readable.from([Buffer.from(body)]) : body,
+    })
+    assert.deepEqual([fourth.statusCode, fourth.json()], [429, { message: '429 Too Many Requests' }])
+  }
+  letGo()
   for (const answer of await Promise.all(first)) {
     assert.equal(answer.status, 200)
     await answer.arrayBuffer()
   }
   assert.equal((await send(body)).status, 200)
   assert.deepEqual(await readdir(directory), [])
+})
+
+test('a request without a body takes no slot', async () => {
+  holds = true
+  const empty = Array.from({ length: 12 }, () =>
+    app.inject({ method: 'POST', url: '/?title=x', headers: json }),
+  )
+  await untilKept(12)
+  letGo()
+  for (const answer of await Promise.all(empty)) assert.equal(answer.statusCode, 200)
+})
+
+test('uploads in chunks that stand still take no slot', async () => {
+  const { port } = new URL(address())
+  const idle = Array.from({ length: 4 }, () => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    const headers = 'host: x\r\nx-known: yes\r\ncontent-type: application/json\r\ntransfer-encoding: chunked'
+    socket.write(`POST / HTTP/1.1\r\n${headers}\r\n\r\n10\r\n{"content":"xxxx\r\n`)
+    return socket
+  })
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  const answer = await send(`{"content":"${'x'.repeat(21 * MB)}"}`)
+  assert.equal(answer.status, 200)
+  await answer.arrayBuffer()
+  for (const socket of idle) socket.destroy()
 })
 
 test('who goes away in the middle of a large body gives its place back, and its file', async () => {
@@ -198,7 +245,7 @@ test('who goes away in the middle of a large body gives its place back, and its 
     socket.on('error', () => {})
     socket.write(
       `POST / HTTP/1.1\r\nhost: x\r\nx-known: yes\r\ncontent-type: application/json\r\ncontent-length: ${30 * MB}\r\n\r\n` +
-        `{"content":"${'x'.repeat(MB)}`,
+        `{"content":"${'x'.repeat(21 * MB)}`,
     )
     await new Promise((resolve) => setTimeout(resolve, 30))
     socket.destroy()

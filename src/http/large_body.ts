@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform, type Readable, type TransformCallback } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Instance } from '../instance.ts'
-import { LongText, type LongTexts } from './long_text.ts'
-import { Problem, badBody, bodyTooLarge, tooManyLargeBodies, unsupportedEncoding } from './problems.ts'
+import type { LongTexts } from './long_text.ts'
+import { Sieve } from './long_text_sieve.ts'
+import { Problem, bodyTooLarge, tooManyLargeBodies, unsupportedEncoding } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,39 +17,54 @@ declare module 'fastify' {
 const MB = 1024 * 1024
 /** Bytes of a body up to which it is read like any other. */
 const SMALL = MB
-/** Bytes from which a body counts against those that are worked on at once. */
+/** Bytes from which a body takes one of the slots. */
 const LARGE = 20 * MB
 const LARGE_AT_ONCE = 3
-/** Bytes that stay in memory of a body whose long texts are on disk, and of any body that is no JSON. */
-const KEPT = 32 * MB
+
+/** The large bodies under way, counted over all routes of a server. */
+export interface LargeBodySlots {
+  /** Throws 429 while every slot is taken. */
+  check(): void
+  /** Takes a slot until the response closes. Throws 429 while every slot is taken. */
+  take(reply: FastifyReply): void
+}
+
+export function createLargeBodySlots(): LargeBodySlots {
+  let taken = 0
+  const check = (): void => {
+    if (taken >= LARGE_AT_ONCE) throw tooManyLargeBodies()
+  }
+  return {
+    check,
+    take: (reply) => {
+      check()
+      taken += 1
+      reply.raw.once('close', () => (taken -= 1))
+    },
+  }
+}
 
 /** What a route needs that takes bodies of up to `limit` bytes; `knock` throws for who may not send one. */
 export function largeBody(
   limit: number,
-  { config }: Pick<Instance, 'config'>,
+  { dataDir, slots }: { readonly dataDir: string; readonly slots: LargeBodySlots },
   knock: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): {
   bodyLimit: number
   preParsing: (request: FastifyRequest, reply: FastifyReply, payload: Readable) => Promise<Readable>
 } {
-  let underWay = 0
-  const admit = (reply: FastifyReply, declared: number): void => {
-    if (declared < LARGE) return
-    if (underWay >= LARGE_AT_ONCE) throw tooManyLargeBodies()
-    underWay += 1
-    reply.raw.once('close', () => (underWay -= 1))
-  }
   return {
     bodyLimit: limit,
     preParsing: async (request, reply, payload) => {
-      const declared = Number(request.headers['content-length'] ?? Infinity)
+      const declared = declaredLength(request)
       if (declared <= SMALL) return payload
       try {
         if (Number.isFinite(declared) && declared > limit) throw bodyTooLarge()
         if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
         await knock(request, reply)
-        admit(reply, declared)
-        return await takeApart(request, reply, payload, config.dataDir)
+        // A chunked body tells no length: it is refused when it has become large.
+        if (Number.isFinite(declared) && declared >= LARGE) slots.check()
+        return await takeApart({ request, reply, payload, dataDir, slots })
       } catch (error) {
         // What was not read must not be taken for the next request.
         if (error instanceof Problem) reply.header('connection', 'close')
@@ -59,15 +74,25 @@ export function largeBody(
   }
 }
 
-async function takeApart(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: Readable,
-  directory: string,
-): Promise<Readable> {
+/** Bytes of a body, `Infinity` when it comes in chunks. A request with neither header has no body. */
+function declaredLength({ headers }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return Infinity
+  return Number(headers['content-length'] ?? 0)
+}
+
+interface LargeBody {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly payload: Readable
+  readonly dataDir: string
+  readonly slots: LargeBodySlots
+}
+
+async function takeApart({ request, reply, payload, dataDir, slots }: LargeBody): Promise<Readable> {
   const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '')
-  const file = isJson ? await openNameless(directory) : undefined
-  const sieve = new Sieve(file)
+  const file = isJson ? await openNameless(dataDir) : undefined
+  // An upload that stands still before it is large takes no slot from others.
+  const sieve = new Sieve(file, { bytes: LARGE, reached: () => slots.take(reply) })
   if (file !== undefined) {
     request.longTexts = sieve.texts
     reply.raw.once('close', () => void sieve.settled().then(() => file.close()))
@@ -82,161 +107,4 @@ async function openNameless(directory: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)
   await rm(path)
   return file
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COLON = 0x3a
-const SPACE = 0x20
-/** Bytes of a text from which it is put on disk. */
-const LONG = 16 * 1024
-/** The only name under which a text may be long. */
-const APART = 'content'
-
-/**
- * Lets JSON through as it comes, but for the long texts named `content`: these go to the file, and what stands for them
- * in the JSON tells which they are. It does not check JSON: what comes out is parsed afterwards.
- */
-class Sieve extends Transform {
-  readonly texts: LongTexts
-  /** Bytes that came in; read by the framework, which counts them against the limit. */
-  receivedEncodedLength = 0
-  readonly #file: FileHandle | undefined
-  #kept = 0
-  #inText = false
-  #escaped = false
-  /** Whether a colon stood between the last text and where we are: then that was a name. */
-  #colon = false
-  #last = ''
-  #name = ''
-  /** The beginning of a text that goes on in the next chunk, while it may still be short. */
-  #held: Buffer[] = []
-  #heldBytes = 0
-  /** Where in the file the long text that is being read began. */
-  #start: number | undefined
-  #written = 0
-  #toWrite: Buffer[] = []
-  #writes = Promise.resolve()
-
-  constructor(file: FileHandle | undefined) {
-    super()
-    this.#file = file
-    this.texts = { mark: `\u0001${randomBytes(12).toString('hex')}:`, found: [] }
-  }
-
-  /** Resolves when nothing is being written any more. */
-  settled(): Promise<void> {
-    return this.#writes
-  }
-
-  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    this.receivedEncodedLength += chunk.length
-    try {
-      if (this.#file === undefined) this.#keep(chunk)
-      else this.#sift(chunk, this.#file)
-      if (this.#kept + this.#heldBytes > KEPT) throw bodyTooLarge()
-    } catch (error) {
-      done(error as Error)
-      return
-    }
-    if (this.#file === undefined || this.#toWrite.length === 0) done()
-    else this.#writes = this.#store(this.#file, done)
-  }
-
-  async #store(file: FileHandle, done: TransformCallback): Promise<void> {
-    const bytes = Buffer.concat(this.#toWrite)
-    this.#toWrite = []
-    try {
-      await file.write(bytes, 0, bytes.length, this.#written - bytes.length)
-    } catch (error) {
-      return done(error as Error)
-    }
-    done()
-  }
-
-  #keep(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#kept += bytes.length
-    this.push(bytes)
-  }
-
-  /** What is kept of a chunk is passed on in as few pieces as there are long texts in it. */
-  #sift(chunk: Buffer, file: FileHandle): void {
-    let kept = 0
-    for (let at = 0; at < chunk.length;) {
-      if (!this.#inText) {
-        at = this.#toText(chunk, at)
-        continue
-      }
-      const end = this.#endOfText(chunk, at)
-      const goesOn = end === undefined || this.#heldBytes > 0 || this.#start !== undefined
-      if (goesOn || (this.#name === APART && end - at >= LONG)) {
-        this.#keep(chunk.subarray(kept, at))
-        this.#take(chunk.subarray(at, end ?? chunk.length))
-        kept = end ?? chunk.length
-        if (end !== undefined) this.#endTaken(file)
-      } else this.#last = end - at <= APART.length ? chunk.toString('latin1', at, end) : ''
-      this.#inText = end === undefined
-      at = end === undefined ? chunk.length : end + 1
-    }
-    this.#keep(chunk.subarray(kept))
-  }
-
-  /** Goes behind the quote that opens the next text, or to the end of the chunk. */
-  #toText(chunk: Buffer, from: number): number {
-    const open = chunk.indexOf(QUOTE, from)
-    const stop = open === -1 ? chunk.length : open
-    this.#colon ||= chunk.subarray(from, stop).includes(COLON)
-    if (open === -1) return stop
-    if (this.#colon) this.#name = this.#last
-    this.#colon = false
-    this.#inText = true
-    return open + 1
-  }
-
-  /** The index of the quote that ends the text, or undefined when it goes on in the next chunk. */
-  #endOfText(chunk: Buffer, from: number): number | undefined {
-    for (let at = from; at < chunk.length; at += 1) {
-      const byte = chunk[at] ?? 0
-      if (byte < SPACE) throw badBody()
-      if (this.#escaped) this.#escaped = false
-      else if (byte === BACKSLASH) this.#escaped = true
-      else if (byte === QUOTE) return at
-    }
-    return undefined
-  }
-
-  /** Part of a text that is long, or may become so. */
-  #take(bytes: Buffer): void {
-    if (this.#start !== undefined) return this.#write(bytes)
-    this.#held.push(bytes)
-    this.#heldBytes += bytes.length
-    if (this.#name !== APART || this.#heldBytes < LONG) return
-    this.#start = this.#written
-    for (const part of this.#held) this.#write(part)
-    this.#held = []
-    this.#heldBytes = 0
-  }
-
-  #write(bytes: Buffer): void {
-    this.#toWrite.push(bytes)
-    this.#written += bytes.length
-  }
-
-  #endTaken(file: FileHandle): void {
-    this.#last = ''
-    if (this.#start === undefined) {
-      const text = Buffer.concat(this.#held)
-      if (text.length <= APART.length) this.#last = text.toString('latin1')
-      this.#keep(text)
-    } else {
-      const { mark, found } = this.texts
-      // The mark begins with a control character as JSON writes it.
-      this.#keep(Buffer.from(`\\u0001${mark.slice(1)}${found.length}`))
-      found.push(new LongText(file, this.#start, this.#written - this.#start))
-    }
-    this.#held = []
-    this.#heldBytes = 0
-    this.#start = undefined
-  }
 }
