@@ -37,6 +37,7 @@ import * as submodules from './submodules/operations.ts'
 import * as tags from './tags/operations.ts'
 import { todoOperations } from './todos/operations.ts'
 import * as tree from './tree/operations.ts'
+import * as triggers from './triggers/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
 
@@ -82,6 +83,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   milestones,
   iterations,
   epics,
+  triggers,
 }
 
 /** Every operation of the service, named by its export. Throws when two bear one name. */

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
+import type * as ci from './schema_ci.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
@@ -72,6 +73,7 @@ export interface Database {
   commit_statuses: CommitStatusTable
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
+  trigger_tokens: ci.TriggerTokenTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'

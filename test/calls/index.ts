@@ -15,6 +15,7 @@ import { projectLabels } from './project_labels.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 import { snippets } from './snippets.ts'
+import { triggers } from './triggers.ts'
 
 const ALL: readonly Calls[] = [
   accessTokens,
@@ -33,6 +34,7 @@ const ALL: readonly Calls[] = [
   projects,
   repositories,
   snippets,
+  triggers,
 ]
 
 const rowsOf = (text = ''): Map<string, number[]> =>

@@ -1,0 +1,36 @@
+import { Type as t, type Static } from 'typebox'
+import type { TriggerToken as Row } from '../../db/schema_ci.ts'
+import { nullable, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+
+export const TriggerToken = t.Object({
+  id: t.Integer(),
+  description: t.String(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  last_used: nullable(timestamp()),
+  token: t.String({ description: 'Whole for its owner, four characters for others' }),
+  owner: nullable(UserBasic),
+})
+
+export type TriggerTokenWithOwner = Row & { readonly owner: Author | null }
+
+/** Characters of a token that other maintainers see. */
+const SHOWN_TO_OTHERS = 4
+
+export function present(
+  row: TriggerTokenWithOwner,
+  { actor, vault, ...site }: Pick<Instance, 'config' | 'vault'> & { readonly actor: { readonly id: number } },
+): Static<typeof TriggerToken> {
+  const token = vault.open(row.sealed)
+  return {
+    id: row.id,
+    description: row.description,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    last_used: row.last_used_at?.toISOString() ?? null,
+    token: row.owner_id === actor.id ? token : token.slice(0, SHOWN_TO_OTHERS),
+    owner: row.owner && presentUser(row.owner, site),
+  }
+}
