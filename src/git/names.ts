@@ -37,6 +37,19 @@ export function refCandidates(rev: string): string[] {
   return candidates
 }
 
+/** Ref namespaces that the server writes and clients never do. Fetches see only the heads of merge requests. */
+export const SERVER_REFS = [
+  'refs/merge-requests',
+  'refs/keep-around',
+  'refs/pipelines',
+  'refs/environments',
+  'refs/tmp',
+]
+
+/** True for a ref in a namespace of the server. */
+export const isServerRef = (ref: string): boolean =>
+  SERVER_REFS.some((own) => ref === own || ref.startsWith(`${own}/`))
+
 const segment = /^[@A-Za-z0-9_][A-Za-z0-9_.-]*$/
 
 /** True for the path of a repository below the root: plain segments, none of them hidden, none leading upwards. */

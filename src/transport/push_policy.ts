@@ -2,7 +2,8 @@ import type { Project } from '../core/projects.ts'
 import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
 import { ROLES } from '../core/roles.ts'
 import { isBranchName } from '../core/commit_writing.ts'
-import { isRefName } from '../git/names.ts'
+import { isRefName, isServerRef } from '../git/names.ts'
+import { isFullRefName } from '../git/refs/refs.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
 import type { Actor } from '../http/gate.ts'
 
@@ -29,6 +30,8 @@ export interface Judged {
 
 const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
+/** Git's own words for a ref that a server keeps to itself. */
+export const HIDDEN = 'deny updating a hidden ref'
 const HASH_NAME = /^[0-9a-f]{40}(-\/|\/|$)/i
 const HASH_START = /^[0-9a-f]{40}/i
 
@@ -43,7 +46,8 @@ export function judge(command: PushCommand, context: PushContext): Judged {
     return { refusal: 'You are not allowed to push code to this project.' }
   if (ref.startsWith(HEADS)) return judgeBranch(ref.slice(HEADS.length), command, context)
   if (ref.startsWith(TAGS)) return judgeTag(ref.slice(TAGS.length), command, context)
-  return { refusal: 'deny updating a hidden ref' }
+  if (isServerRef(ref)) return { refusal: HIDDEN }
+  return isFullRefName(ref) ? {} : { refusal: 'funny refname' }
 }
 
 function judgeTag(tag: string, { from, to }: PushCommand, { project }: PushContext): Judged {

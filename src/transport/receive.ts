@@ -4,6 +4,7 @@ import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
 import type { GitEntry } from '../access/git_access.ts'
 import { branchesOpenTo } from '../core/collaboration.ts'
 import { isGitError } from '../git/errors.ts'
+import { isServerRef } from '../git/names.ts'
 import type { PktReader } from '../git/wire/pkt_lines.ts'
 import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
 import type { PushCommand, PushRequest } from '../git/wire/push_request.ts'
@@ -11,7 +12,7 @@ import { Quarantine } from '../git/wire/quarantine.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Actor } from '../http/gate.ts'
 import type { Instance } from '../instance.ts'
-import { judge, type Judged, type PushContext } from './push_policy.ts'
+import { HIDDEN, judge, type Judged, type PushContext } from './push_policy.ts'
 
 const HEADS = 'refs/heads/'
 /** What git says of a ref that somebody else moved. */
@@ -42,13 +43,29 @@ interface Outcome {
 
 /** Takes a push, or refuses it, and returns what the client is told. Throws only for faults of this server. */
 export async function receive(push: Push, report: PushReport): Promise<Buffer> {
-  const { words, unpack, verdicts } = await settle(push)
+  const { words, unpack, verdicts } = await settleVisible(push)
   // Who was overtaken keeps the claim to a turn; whatever else came of it, nothing is left to wait for.
   if (!verdicts.some(({ refusal }) => refusal === OVERTAKEN)) {
     const { instance, entry } = push
     instance.git.repository(entry.path).turns.landed(String(entry.actor.id))
   }
   return Buffer.concat([report.words(words), report.end(unpack, verdicts)])
+}
+
+/**
+ * Refuses refs of the server one by one, as git does, and settles the rest: a mirror of another server brings such
+ * refs along. An atomic push is refused whole.
+ */
+async function settleVisible(push: Push): Promise<Outcome> {
+  const { commands, capabilities } = push.request
+  const visible = commands.filter(({ ref }) => !isServerRef(ref))
+  if (visible.length === 0 || capabilities.has('atomic')) return settle(push)
+  const outcome = await settle({ ...push, request: { ...push.request, commands: visible } })
+  const hidden = commands.filter(({ ref }) => isServerRef(ref))
+  return {
+    ...outcome,
+    verdicts: [...outcome.verdicts, ...hidden.map(({ ref }) => ({ ref, refusal: HIDDEN }))],
+  }
 }
 
 type Judgement = ReadonlyMap<PushCommand, Judged>

@@ -142,7 +142,7 @@ test('a hundred thousand refs in one push are refused unread', async () => {
   await nothingHappened()
 })
 
-test('names that are no names of branches or tags move nothing', async () => {
+test('names that no ref of a client has move nothing', async () => {
   const rows: [string, string][] = [
     ['refs/heads/../../config', 'funny refname'],
     ['refs/heads/a..b', 'funny refname'],
@@ -157,12 +157,14 @@ test('names that are no names of branches or tags move nothing', async () => {
     ['refs/heads/HEAD', 'Branch name is invalid'],
     ['refs/tags/refs/heads/main', 'Tag name is invalid'],
     ['refs/tags/HEAD', 'Tag name is invalid'],
-    ['refs/heads', 'deny updating a hidden ref'],
-    ['HEAD', 'deny updating a hidden ref'],
-    ['config', 'deny updating a hidden ref'],
+    ['refs/heads', 'funny refname'],
+    ['HEAD', 'funny refname'],
+    ['config', 'funny refname'],
+    ['refs/notes/../../config', 'funny refname'],
+    ['refs/merge-requests', 'deny updating a hidden ref'],
     ['refs/merge-requests/1/head', 'deny updating a hidden ref'],
-    ['refs/replace/x', 'deny updating a hidden ref'],
-    ['../../x', 'deny updating a hidden ref'],
+    ['refs/keep-around/x', 'deny updating a hidden ref'],
+    ['../../x', 'funny refname'],
   ]
   for (const [ref, why] of rows) {
     const { status, text } = await post('receive-pack', push([{ ref }], EMPTY_PACK))

@@ -194,12 +194,12 @@ test('a fetch brings what is new, with many commits of its own to tell of', asyn
   assert.equal(await client.git(latest(), 'rev-parse', 'origin/main'), tip)
 })
 
-test('refs that are not branches or tags are neither shown nor given', async () => {
+test('refs of the server are neither listed nor fetched', async () => {
   const secret = await world.make.project({ visibility: 'public', repository: source })
   const directory = directoryOf(secret)
   const tree = gitText(directory, ['rev-parse', 'main^{tree}'])
   const sha = gitText(directory, ['commit-tree', '-m', 'secret', tree])
-  gitText(directory, ['update-ref', 'refs/keep/secret', sha])
+  gitText(directory, ['update-ref', 'refs/keep-around/secret', sha])
   const listed = await client.git(client.place, 'ls-remote', client.url(secret.full_path))
   assert.deepEqual(
     listed.split('\n').filter((line) => /keep/.test(line)),

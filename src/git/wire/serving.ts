@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { FLUSH, pktLine } from './pkt_lines.ts'
+import { SERVER_REFS } from '../names.ts'
 import type { Spawner } from '../processes/spawner.ts'
 import type { GitProcess } from '../processes/spawner_link.ts'
 
@@ -12,10 +13,7 @@ export type GitProgram = 'upload-pack' | 'receive-pack'
 export type ProtocolVersion = 0 | 1 | 2
 
 const fixed = [
-  // What else lies below refs/ is nobody's business outside.
-  'transfer.hideRefs=refs/',
-  'transfer.hideRefs=!refs/heads',
-  'transfer.hideRefs=!refs/tags',
+  ...SERVER_REFS.map((namespace) => `transfer.hideRefs=${namespace}`),
   // The heads of merge requests are fetched by their names, and never pushed.
   'uploadpack.hideRefs=!refs/merge-requests',
   'uploadpack.allowFilter=true',
