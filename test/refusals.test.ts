@@ -5,6 +5,7 @@ import { operations } from '../src/areas/index.ts'
 import { ROLES, type RoleName } from '../src/core/roles.ts'
 import type { AnyGate } from '../src/http/gate.ts'
 import { gatesOf, type NamedOperation } from '../src/http/operation.ts'
+import { requiredOf } from '../src/http/params.ts'
 import { callIn, callerOf, openScene, setScene } from './calls/scene.ts'
 import type { Someone } from './support/makers.ts'
 import { contents, visible } from './support/stand.ts'
@@ -110,7 +111,7 @@ for (const op of operations) {
 
   if (has(op, administrator))
     refuses('whoever is no administrator, before the parameters are read', async () => {
-      const [without] = op.params?.required ?? []
+      const [without] = requiredOf(op.params)
       const answer = await ask(op, { as: owner, ...(without && { without }) })
       assert.deepEqual(refused(answer), { status: 403, body: { message: '403 Forbidden' } })
     })
@@ -168,7 +169,7 @@ for (const op of operations) {
       })
   }
 
-  for (const name of op.params?.required ?? [])
+  for (const name of requiredOf(op.params))
     if (!op.path.includes(`:${name}`))
       refuses(`when ${name} is missing`, async () => {
         const answer = await ask(op, { as: admin, without: name })

@@ -1,6 +1,6 @@
 import { find, revoke, type Token } from '../core/access_tokens.ts'
 import type { Context } from '../http/gate.ts'
-import { invalid, refused } from '../http/problems.ts'
+import { invalid, refused, type Problem } from '../http/problems.ts'
 import { create, makeToken, type NewToken } from './tokens.ts'
 
 type Here = Pick<Context, 'db' | 'settings' | 'now'>
@@ -14,11 +14,10 @@ const LIFETIME = 365
 const ROTATED_LIFETIME = 7
 
 /** A token that is over on the day it is made would do for nothing. */
-export const pastExpiry = (): ReturnType<typeof invalid> =>
-  invalid({ expires_at: ['must be a date in the future'] })
+export const pastExpiry = (): Problem => invalid({ expires_at: ['must be a date in the future'] })
 
 /** A token without a scope would do for nothing too. */
-export const noScopes = (): ReturnType<typeof invalid> => invalid({ scopes: ["can't be blank"] })
+export const noScopes = (): Problem => invalid({ scopes: ["can't be blank"] })
 
 /** Makes a token and gives its row beside it, to be shown this once. Throws the Problem for one that would do for nothing. */
 export async function issueToken(
@@ -34,8 +33,7 @@ export async function issueToken(
   return { row, token }
 }
 
-export const alreadyRevoked = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - token already revoked')
+export const alreadyRevoked = (): Problem => refused('400 Bad request - token already revoked')
 
 /** Revokes a token and makes one in its place. Throws the published Problem for one that is revoked. */
 export async function rotateToken(

@@ -1,8 +1,9 @@
 import { Type as t, type TObject, type TSchema } from 'typebox'
 import type { AnyGate } from './gate.ts'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
+import { requiredOf } from './params.ts'
 import { hasMoved } from './moved.ts'
-import { sayOnce } from './openapi_components.ts'
+import { nameComponents } from './openapi_components.ts'
 import { pageParams } from './pages.ts'
 import {
   badParams,
@@ -26,7 +27,7 @@ export function openapi(operations: readonly NamedOperation[], server: string): 
     const path = op.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [op.method.toLowerCase()]: describe(op) }
   }
-  return sayOnce({
+  return nameComponents({
     openapi: '3.1.0',
     info: {
       title: 'Guildhall',
@@ -123,7 +124,7 @@ function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
     TSchema
   >
   const names = Object.keys(all).filter((name) => !inPath.has(name) && (name !== 'cursor' || page?.keyset))
-  const required = new Set(op.params?.required)
+  const required = new Set(requiredOf(op.params))
   if (op.method === 'GET' || op.method === 'DELETE')
     return {
       body: undefined,
@@ -143,7 +144,7 @@ function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
   } = op.params as TObject & Record<string, unknown>
   const schema = {
     ...options,
-    properties: Object.fromEntries(names.map((name) => [name, all[name]])),
+    properties: Object.fromEntries(names.map((name) => [name, withoutDefaulted(all[name])])),
     required: names.filter((name) => required.has(name)),
     ...anyOf(atLeastOne),
     ...anyOf(exactlyOne),
@@ -156,6 +157,16 @@ function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
       content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },
   }
+}
+
+/** A nested object as callers may send it: a property with a default may be left out. */
+function withoutDefaulted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutDefaulted)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, withoutDefaulted(one)]))
+  return 'properties' in schema && 'required' in schema
+    ? { ...copy, required: requiredOf(schema as TObject) }
+    : copy
 }
 
 const isList = (schema: TSchema | undefined): boolean =>

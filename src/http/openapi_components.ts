@@ -1,52 +1,51 @@
+import { createHash } from 'node:crypto'
+
 type Json = Record<string, unknown>
 
-/** What of a document may stand among the components: by what it is, and under which name. */
-type Kind = 'schemas' | 'responses' | 'headers'
+/** The parts of a document that become components. */
+type Kind = 'schemas' | 'responses'
 interface Place {
   readonly kind: Kind
   readonly name: string
 }
 
-/** Shorter than this, a schema is easier read where it stands. */
-const LEAST = 160
+/** Characters of JSON: a shorter schema stays inline. */
+const MIN_LENGTH = 160
 
 /**
- * The same document with everything that it says more than once said once, among its components. Names come from where
- * a thing stands first: what an operation is about, a property, a refusal's own words.
+ * Moves schemas and responses to the components of the document. Each is named by its content: the shortest name that
+ * its places suggest, and a digest of its JSON, so that a new operation renames nothing that was there before.
  */
-export function sayOnce(document: Json): Json {
-  const counts = new Map<string, number>()
-  walk(document, undefined, '', (value, _place, descend) => {
-    const text = JSON.stringify(value)
-    counts.set(text, (counts.get(text) ?? 0) + 1)
-    // What lies inside something that was seen before is said once with it.
-    return counts.get(text) === 1 ? descend() : value
-  })
-  const components: Record<Kind, Json> = { schemas: {}, responses: {}, headers: {} }
-  const refs = new Map<string, Json>()
+export function nameComponents(document: Json): Json {
   const { components: given, ...rest } = document as { components: Record<string, Json> }
-  Object.assign(components.schemas, given['schemas'])
-  const short = walk(rest, undefined, '', (value, { kind, name }, descend) => {
+  const places = new Map<string, Place>()
+  walk(rest, undefined, '', (value, place, descend) => {
     const text = JSON.stringify(value)
-    if ((counts.get(text) ?? 0) < 2) return descend()
-    const known = refs.get(text)
-    if (known !== undefined) return known
-    const free = freeName(components[kind], name)
-    const ref = { $ref: `#/components/${kind}/${free}` }
-    refs.set(text, ref)
-    components[kind][free] = value
-    components[kind][free] = descend()
-    return ref
+    const known = places.get(text)
+    if (known === undefined || isBefore(place.name, known.name)) places.set(text, place)
+    return known === undefined ? descend() : value
+  })
+  const components: Record<Kind, Json> = { schemas: {}, responses: {} }
+  const short = walk(rest, undefined, '', (value, place, descend) => {
+    const text = JSON.stringify(value)
+    const { kind, name } = places.get(text) ?? place
+    const full = `${name}_${createHash('sha1').update(text).digest('hex').slice(0, 6)}`
+    components[kind][full] ??= descend()
+    return { $ref: `#/components/${kind}/${full}` }
   }) as Json
-  return { ...short, components: { ...given, ...components } }
-}
-
-function freeName(taken: Json, wanted: string): string {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? wanted : `${wanted}${number}`
-    if (!(name in taken)) return name
+  return {
+    ...short,
+    components: {
+      ...given,
+      schemas: { ...given['schemas'], ...sorted(components.schemas) },
+      responses: sorted(components.responses),
+    },
   }
 }
+
+const isBefore = (a: string, b: string): boolean => a.length < b.length || (a.length === b.length && a < b)
+const sorted = (record: Json): Json =>
+  Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 type Visit = (value: Json, place: Place, descend: () => Json) => unknown
 
@@ -70,7 +69,7 @@ function placeOf(value: unknown, key: string, name: string): Place | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || '$ref' in value) return undefined
   if (STATUS.test(key)) return 'description' in value ? { kind: 'responses', name } : undefined
   const isObject = 'properties' in value || 'items' in value
-  if (!isObject || key === 'properties' || JSON.stringify(value).length < LEAST) return undefined
+  if (!isObject || key === 'properties' || JSON.stringify(value).length < MIN_LENGTH) return undefined
   return { kind: 'schemas', name: name.replace(/^\d+/, '') }
 }
 

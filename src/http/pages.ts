@@ -11,8 +11,8 @@ const MOST = 100
 export const pageParams = (strict: boolean): TObject => {
   const positive = strict ? { minimum: 1 } : {}
   return t.Object({
-    page: t.Optional(t.Integer({ default: 1, ...positive })),
-    per_page: t.Optional(t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) })),
+    page: t.Integer({ default: 1, ...positive }),
+    per_page: t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) }),
     pagination: t.Optional(oneOf(['legacy', 'offset', 'keyset', 'none'])),
     cursor: t.Optional(t.String({ maxLength: 2_000 })),
   })

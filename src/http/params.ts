@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { jsonIn } from './body.ts'
 import { formats, zoned } from './dates.ts'
 import { Repeated, isTree, type Tree, type Value } from './forms.ts'
@@ -64,6 +64,10 @@ export function compileOne(schema: TSchema, name: string): (value: string) => un
     return result
   }
 }
+
+/** The names of the parameters that a request must hold: a default makes one optional. */
+export const requiredOf = (schema: TObject | undefined): string[] =>
+  (schema?.required ?? []).filter((name) => !('default' in (schema?.properties[name] ?? {})))
 
 function object(schema: ParamSchema, nameOf: (parent: string, name: string) => string): Read {
   const required = new Set(schema.required)

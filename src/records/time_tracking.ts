@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { parseDuration } from '../core/durations.ts'
 import { addSpent, resetSpent, setEstimate, type TimeDeed } from '../core/time_tracking.ts'
-import { badParams, invalid } from '../http/problems.ts'
+import { badParams, invalid, type Problem } from '../http/problems.ts'
 import { presentTime, type TimeStats } from './noteable.ts'
 
 // Issues and merge requests are timed alike: what such calls take, refuse and answer.
@@ -13,9 +13,8 @@ export const duration = t.String({
   maxLength: 100,
   description: 'Such as `3h30m`; a week has five days of eight hours',
 })
-export const badDuration = (): ReturnType<typeof badParams> => badParams(['duration is invalid'])
-export const overdrawn = (): ReturnType<typeof invalid> =>
-  invalid({ base: ['Time to subtract exceeds the total time spent'] })
+export const badDuration = (): Problem => badParams(['duration is invalid'])
+export const overdrawn = (): Problem => invalid({ base: ['Time to subtract exceeds the total time spent'] })
 
 /** What calls of one kind do; `here` says on what, and how that was before. */
 export const timing = <Ctx>(here: (ctx: Ctx) => { readonly deed: TimeDeed; readonly row: Row }) => ({

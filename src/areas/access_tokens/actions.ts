@@ -9,7 +9,7 @@ import { ROLES } from '../../core/roles.ts'
 import * as users from '../../core/users.ts'
 import { allows, type Actor, type Allows, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { notFound, refused, unauthorized } from '../../http/problems.ts'
+import { notFound, refused, unauthorized, type Problem } from '../../http/problems.ts'
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import { AccessToken, presentToken } from '../../records/access_token.ts'
 import * as bots from './store.ts'
@@ -57,10 +57,10 @@ export const makesTokens = (kind: Source['kind']): Allows<{ source: Source; acto
 
 const TOKEN_ID = t.Integer()
 type TokenGate = Gate<'loads', 'token_id', { source: Source }, { readonly token: tokens.Token }> & {
-  readonly refuses: (asked?: string) => ReturnType<typeof notFound>
+  readonly refuses: (asked?: string) => Problem
 }
 export const token = (kind: Source['kind']): TokenGate => {
-  const missing = (id: string): ReturnType<typeof notFound> =>
+  const missing = (id: string): Problem =>
     notFound(`Could not find ${kind} access token with token_id: ${id}`)
   return {
     kind: 'loads',
@@ -115,9 +115,9 @@ const BOT_SCOPES = [
 ] satisfies readonly Scope[]
 const LEVELS = [ROLES.guest, ROLES.planner, ROLES.reporter, ROLES.developer, ROLES.maintainer, ROLES.owner]
 
-const noOwner = (kind: Source['kind']) => (): ReturnType<typeof refused> =>
+const noOwner = (kind: Source['kind']) => (): Problem =>
   refused(`400 Bad request - Could not provision owner access to ${kind} access token`)
-const noBot = (kind: Source['kind']) => (): ReturnType<typeof refused> =>
+const noBot = (kind: Source['kind']) => (): Problem =>
   refused(`400 Bad request - User does not have permission to create ${kind} access token`)
 
 interface Wanted {
@@ -134,9 +134,7 @@ export const creating = (kind: Source['kind']) =>
       name: t.String({ minLength: 1, maxLength: 255 }),
       description: t.Optional(t.String({ maxLength: 255 })),
       scopes: listOf(oneOf(BOT_SCOPES)),
-      access_level: t.Optional(
-        t.Unsafe<number>({ type: 'integer', enum: LEVELS, default: ROLES.maintainer }),
-      ),
+      access_level: t.Unsafe<number>({ type: 'integer', enum: LEVELS, default: ROLES.maintainer }),
       expires_at: t.Optional(date()),
     }),
     handle: async (ctx: Here & { readonly params: Wanted }): Promise<Static<typeof NewBotToken>> => {
@@ -172,7 +170,7 @@ export const rotating = {
   refuses: [alreadyRevoked, unauthorized],
 } as const
 
-const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
+const notRevoked = (): Problem => refused('400 Bad request')
 
 export const revoking = {
   handle: async ({ db, token }: WithToken): Promise<null> => {

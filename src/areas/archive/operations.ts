@@ -4,14 +4,14 @@ import type { Project } from '../../db/schema.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { notFound, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 
 /** What git makes an archive of, by the published names of formats. */
 const FORMATS = { 'tar.gz': 'tar.gz', tgz: 'tar.gz', tar: 'tar', zip: 'zip' } as const
 const NAMES = ['tar.gz', 'tgz', 'tar', 'zip'] as const
 
-const noFile = (): ReturnType<typeof notFound> => notFound('File')
+const noFile = (): Problem => notFound('File')
 
 const wanted = {
   sha: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),

@@ -8,7 +8,7 @@ import { react, unreact } from '../../core/reactions.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound, unauthorized } from '../../http/problems.ts'
+import { notFound, unauthorized, type Problem } from '../../http/problems.ts'
 import { Reaction, present, type ReactionWithUser } from './entity.ts'
 import * as reactions from './store.ts'
 
@@ -26,7 +26,7 @@ const list = operation({
   returns: pageOf(Reaction),
 })
 
-const missing = (): ReturnType<typeof notFound> => notFound('Award Emoji')
+const missing = (): Problem => notFound('Award Emoji')
 
 const reaction = loads({
   param: 'award_id',
@@ -57,8 +57,8 @@ const reacts: Gate<'allows', never, Here, { readonly actor: Actor }> = {
       : undefined,
 }
 
-const taken = (): ReturnType<typeof notFound> => notFound('Award Emoji Name has already been taken')
-const unknown = (): ReturnType<typeof notFound> => notFound('Award Emoji Name is not a valid emoji name')
+const taken = (): Problem => notFound('Award Emoji Name has already been taken')
+const unknown = (): Problem => notFound('Award Emoji Name is not a valid emoji name')
 
 const create = operation({
   method: 'POST',

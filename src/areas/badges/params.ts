@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { invalid } from '../../http/problems.ts'
+import { invalid, type Problem } from '../../http/problems.ts'
 import { badgeFaults } from './rules.ts'
 
 const url = t.String({ maxLength: 2_048, description: 'With `%{project_path}` and the like' })
@@ -27,7 +27,7 @@ export function checkUrls<G extends Given>(given: G): G {
   return clean
 }
 
-export const badUrls = (): ReturnType<typeof invalid> => {
+export const badUrls = (): Problem => {
   const blocked = ['is blocked: Only allowed schemes are http, https']
   return invalid({ link_url: blocked, image_url: blocked })
 }

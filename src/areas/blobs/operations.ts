@@ -4,7 +4,7 @@ import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound, tooLarge } from '../../http/problems.ts'
+import { notFound, tooLarge, type Problem } from '../../http/problems.ts'
 
 const blob = loads({
   param: 'sha',
@@ -17,8 +17,7 @@ const blob = loads({
 
 /** What is sent as base64 is held in memory more than once. */
 const MOST = 10 * 1024 * 1024
-const tooLong = (): ReturnType<typeof tooLarge> =>
-  tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
+const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
 
 export const getBlob = operation({
   method: 'GET',

@@ -3,7 +3,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import { isRefName } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
 import { loads, type Has } from '../../http/gate.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { HEADS } from './store.ts'
 
 /** A branch with its commit; it changed last when that was written. */
@@ -13,7 +13,7 @@ interface Held {
   readonly updated_at: Date
 }
 
-export const badRefName = (): ReturnType<typeof refused> => refused('The branch refname is invalid')
+export const badRefName = (): Problem => refused('The branch refname is invalid')
 
 export const branch = loads({
   param: 'branch',

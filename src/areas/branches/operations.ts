@@ -7,14 +7,14 @@ import { searching } from '../../core/ref_search.ts'
 import { moveNamed } from '../../core/ref_writing.ts'
 import { isGitError } from '../../git/errors.ts'
 import { Answer, nothing, operation, pageOf } from '../../http/operation.ts'
-import { badParams, forbidden, notFound, refused, rejected } from '../../http/problems.ts'
+import { badParams, forbidden, notFound, refused, rejected, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Branch, present } from './entity.ts'
 import { badRefName, branch } from './gates.ts'
 import { isPattern, mayDelete } from './rules.ts'
 import { HEADS, complete, listFound, listMerged, matching, type Found } from './store.ts'
 
-const badRegex = (): ReturnType<typeof badParams> => badParams(['regex is invalid'])
+const badRegex = (): Problem => badParams(['regex is invalid'])
 
 export const listBranches = operation({
   method: 'GET',
@@ -27,13 +27,13 @@ export const listBranches = operation({
       t.String({ description: 'Part of the name; `^` before its beginning, `$` after its end' }),
     ),
     regex: t.Optional(t.String({ description: 'A regular expression that finds the name' })),
-    sort: t.Optional(oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' })),
+    sort: oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' }),
   }),
   gates: [filledRepository],
   handle: async (ctx) => {
     const { db, repository, params, page } = ctx
     const { search = '', regex = '' } = params
-    let found: Found[] = await listFound(repository, params.sort ?? 'name_asc')
+    let found: Found[] = await listFound(repository, params.sort)
     if (search !== '') {
       const matches = searching(search)
       found = found.filter(({ name }) => matches(name))
@@ -68,10 +68,10 @@ export const getBranch = operation({
   refuses: [badRefName],
 })
 
-const badName = (): ReturnType<typeof refused> => refused('Branch name is invalid')
-const taken = (): ReturnType<typeof refused> => refused('Branch already exists')
-const badStart = (ref = ''): ReturnType<typeof refused> => refused(`Invalid reference name: ${ref}`)
-const closed = (): ReturnType<typeof forbidden> => forbidden('You are not allowed to push into this branch')
+const badName = (): Problem => refused('Branch name is invalid')
+const taken = (): Problem => refused('Branch already exists')
+const badStart = (ref = ''): Problem => refused(`Invalid reference name: ${ref}`)
+const closed = (): Problem => forbidden('You are not allowed to push into this branch')
 
 export const createBranch = operation({
   method: 'POST',
@@ -109,8 +109,8 @@ export const createBranch = operation({
   refuses: [badName, taken, badStart, closed],
 })
 
-const isDefault = (): ReturnType<typeof rejected> => rejected('Cannot remove HEAD branch')
-const isProtected = (): ReturnType<typeof forbidden> =>
+const isDefault = (): Problem => rejected('Cannot remove HEAD branch')
+const isProtected = (): Problem =>
   forbidden(
     'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.',
   )

@@ -10,7 +10,7 @@ import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Gate } from '../../http/gate.ts'
 import { LONG_TEXT, operation, pageOf } from '../../http/operation.ts'
-import { badParams, refused } from '../../http/problems.ts'
+import { badParams, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitComment, present } from './entity.ts'
 import * as comments from './store.ts'
@@ -36,12 +36,10 @@ export const listCommitComments = operation({
 /** The most characters of a comment, as published. */
 const LONGEST = 1_000_000
 
-const blank = (): ReturnType<typeof refused> => refused(`Failed to save note {:note=>["can't be blank"]}`)
-const overlong = (): ReturnType<typeof refused> =>
-  refused(`Failed to save note {:note=>["${tooLong(LONGEST)}"]}`)
+const blank = (): Problem => refused(`Failed to save note {:note=>["can't be blank"]}`)
+const overlong = (): Problem => refused(`Failed to save note {:note=>["${tooLong(LONGEST)}"]}`)
 
-const full = (): ReturnType<typeof refused> =>
-  refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
+const full = (): Problem => refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
 
 interface Wanted {
   readonly note: string
@@ -82,7 +80,7 @@ export const createCommitComment = operation({
     note: t.String(),
     path: t.Optional(t.String({ description: 'The file, by its new path' })),
     line: t.Optional(t.Integer()),
-    line_type: t.Optional(oneOf(['new', 'old'], { default: 'new' })),
+    line_type: oneOf(['new', 'old'], { default: 'new' }),
   }),
   gates: [commit, placed],
   handle: async (ctx) => {

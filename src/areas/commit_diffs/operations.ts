@@ -10,15 +10,13 @@ export const listCommitDiffs = operation({
   published: true,
   first: code,
   params: t.Object({
-    unidiff: t.Optional(
-      t.Boolean({ default: false, description: 'With the names of the files before the hunks' }),
-    ),
+    unidiff: t.Boolean({ default: false, description: 'With the names of the files before the hunks' }),
   }),
   gates: [commit],
   handle: async ({ repository, commit, params, page }) => {
     const { files } = await patchOf(repository, commit)
     const some = files.slice(page.offset, page.offset + page.size)
-    return { items: some.map((file) => presentPatch(file, params.unidiff ?? false)), total: files.length }
+    return { items: some.map((file) => presentPatch(file, params.unidiff)), total: files.length }
   },
   returns: pageOf(Diff),
 })

@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { notFound, type Problem } from '../../http/problems.ts'
 
-const noSignature = (): ReturnType<typeof notFound> => notFound('Signature')
+const noSignature = (): Problem => notFound('Signature')
 
 export const getCommitSignature = operation({
   method: 'GET',

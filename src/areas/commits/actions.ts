@@ -11,7 +11,7 @@ export const Action = t.Object(
     file_path: t.String({ description: 'The full path of the file; of a move, where it goes' }),
     previous_path: t.Optional(t.String({ description: 'Where a moved file comes from' })),
     content: t.Optional(fileText({ description: 'A moved file without it keeps its content' })),
-    encoding: t.Optional(oneOf(['text', 'base64'], { default: 'text' })),
+    encoding: oneOf(['text', 'base64'], { default: 'text' }),
     last_commit_id: t.Optional(
       t.String({ description: 'The last commit of the file that the caller knows of' }),
     ),

@@ -10,15 +10,15 @@ import { repositoryPath, type Project } from '../../core/projects.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
 import type { Gate } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { forbidden, notFound, refused } from '../../http/problems.ts'
+import { forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
 import { filled } from '../../http/schema.ts'
 import { Action, changesOf, knownIn } from './actions.ts'
 
 const MB = 1024 * 1024
 
-const notInNetwork = (name: string): ReturnType<typeof forbidden> =>
+const notInNetwork = (name: string): Problem =>
   forbidden(`Project is not included in the fork network for ${name}`)
-const noProject = (): ReturnType<typeof notFound> => notFound('Project')
+const noProject = (): Problem => notFound('Project')
 
 /** The commit starts in the project itself, or where it was forked from or to, as far as the caller reads the code there. */
 const startProject: Gate<
@@ -61,10 +61,8 @@ export const createCommit = operation({
       start_project: t.Optional(t.String({ description: 'An id or a full path; default is this project' })),
       author_email: t.Optional(personal('Default is the address of the caller')),
       author_name: t.Optional(personal('Default is the name of the caller')),
-      stats: t.Optional(t.Boolean({ default: true })),
-      force: t.Optional(
-        t.Boolean({ default: false, description: 'Replace the branch by what starts elsewhere' }),
-      ),
+      stats: t.Boolean({ default: true }),
+      force: t.Boolean({ default: false, description: 'Replace the branch by what starts elsewhere' }),
     },
     { atMostOne: ['start_branch', 'start_sha'] },
   ),
@@ -85,7 +83,7 @@ export const createCommit = operation({
         known: knownIn(params.actions),
       }),
     )
-    return presentFreshDetail(ctx, sha, params.stats !== false)
+    return presentFreshDetail(ctx, sha, params.stats)
   },
   returns: CommitDetail,
   refuses: [noProject, () => refused('A file with this name already exists')],

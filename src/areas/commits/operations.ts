@@ -9,7 +9,7 @@ import type { LogQuery } from '../../git/history/log.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { readRange } from './rules.ts'
 
@@ -19,8 +19,8 @@ export { getCommitSequence, listCommitReferences } from './reach_operations.ts'
 
 type Here = Has<{ project: Project; repository: Repository }>
 
-const badRef = (): ReturnType<typeof refused> => refused('ref_name is invalid')
-const noRepository = (): ReturnType<typeof notFound> => notFound('Repository')
+const badRef = (): Problem => refused('ref_name is invalid')
+const noRepository = (): Problem => notFound('Repository')
 
 export const listCommits = operation({
   method: 'GET',
@@ -33,16 +33,16 @@ export const listCommits = operation({
     until: t.Optional(timestamp()),
     path: t.Optional(t.String({ description: 'Only commits that changed this file or folder' })),
     author: t.Optional(t.String({ description: 'Part of the author, as `Name <email>`' })),
-    all: t.Optional(t.Boolean({ default: false, description: 'From every branch and tag' })),
-    with_stats: t.Optional(t.Boolean({ default: false })),
-    first_parent: t.Optional(t.Boolean({ default: false })),
-    order: t.Optional(oneOf(['default', 'topo'], { default: 'default' })),
-    trailers: t.Optional(t.Boolean({ default: false })),
+    all: t.Boolean({ default: false, description: 'From every branch and tag' }),
+    with_stats: t.Boolean({ default: false }),
+    first_parent: t.Boolean({ default: false }),
+    order: oneOf(['default', 'topo'], { default: 'default' }),
+    trailers: t.Boolean({ default: false }),
   }),
   gates: [],
   handle: async (ctx) => {
     const { repository, project, params, page } = ctx
-    const start = await startOf(ctx, params.ref_name ?? '', params.all ?? false)
+    const start = await startOf(ctx, params.ref_name ?? '', params.all)
     if (start === undefined) return { items: [], total: undefined }
     const shas = await repository.log({
       ...start,
@@ -50,12 +50,12 @@ export const listCommits = operation({
       ...(params.author && { author: params.author }),
       ...(params.since && { since: new Date(params.since) }),
       ...(params.until && { until: new Date(params.until) }),
-      firstParent: params.first_parent ?? false,
-      order: params.order ?? 'default',
+      firstParent: params.first_parent,
+      order: params.order,
       skip: page.offset,
       limit: page.size,
     })
-    const { with_stats = false, trailers = false } = params
+    const { with_stats, trailers } = params
     if (!with_stats && !trailers)
       return { items: await presentPage(shas, repository, project, ctx), total: undefined }
     const [commits, stats] = await Promise.all([
@@ -102,12 +102,12 @@ export const getCommit = operation({
   path: '/projects/:id/repository/commits/:sha',
   summary: 'Get a commit',
   first: code,
-  params: t.Object({ stats: t.Optional(t.Boolean({ default: true })) }),
+  params: t.Object({ stats: t.Boolean({ default: true }) }),
   gates: [commit],
   handle: async (ctx) => {
     const { repository, project, commit, params } = ctx
     const [stats, pipeline] = await Promise.all([
-      params.stats === false ? undefined : repository.stats([commit.id]),
+      !params.stats ? undefined : repository.stats([commit.id]),
       seesPipelines(ctx.actor, project) ? lastPipeline(ctx.db, project.id, commit.id) : undefined,
     ])
     const presented = presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers: true })

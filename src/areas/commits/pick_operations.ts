@@ -122,7 +122,7 @@ async function apply(kind: Kind, ctx: Here): Promise<Answer> {
 
 const branchAndTrial = {
   branch: filled(),
-  dry_run: t.Optional(t.Boolean({ default: false, description: 'Try, and commit nothing' })),
+  dry_run: t.Boolean({ default: false, description: 'Try, and commit nothing' }),
 } satisfies TProperties
 const Tried = t.Object({ dry_run: t.String() })
 const gates = [signedIn, pushes, commit, branchTip] as const

@@ -11,10 +11,10 @@ export const listCommitReferences = operation({
   summary: 'List the branches and tags whose history holds a commit',
   published: true,
   first: code,
-  params: t.Object({ type: t.Optional(oneOf(['branch', 'tag', 'all'], { default: 'all' })) }),
+  params: t.Object({ type: oneOf(['branch', 'tag', 'all'], { default: 'all' }) }),
   gates: [commit],
   handle: async ({ repository, commit, params, page }) => {
-    const found = await repository.refsContaining(commit.id, TYPES[params.type ?? 'all'])
+    const found = await repository.refsContaining(commit.id, TYPES[params.type])
     return { items: found.slice(page.offset, page.offset + page.size), total: undefined }
   },
   returns: pageOf(t.Object({ type: oneOf(['branch', 'tag']), name: t.String() }), { strict: true }),
@@ -26,10 +26,10 @@ export const getCommitSequence = operation({
   summary: 'Count the commits up to a commit',
   published: true,
   first: code,
-  params: t.Object({ first_parent: t.Optional(t.Boolean({ default: false })) }),
+  params: t.Object({ first_parent: t.Boolean({ default: false }) }),
   gates: [commit],
   handle: async ({ repository, commit, params }) => ({
-    count: await repository.count(commit.id, { firstParent: params.first_parent ?? false }),
+    count: await repository.count(commit.id, { firstParent: params.first_parent }),
   }),
   returns: t.Object({ count: t.Integer() }),
 })

@@ -12,7 +12,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { filled, nullable } from '../../http/schema.ts'
 
 const Comparison = t.Object({
@@ -27,9 +27,9 @@ const Comparison = t.Object({
 /** The most commits that are told, the newest. */
 const MOST = 1_000
 
-const noRef = (): ReturnType<typeof notFound> => notFound('Ref')
+const noRef = (): Problem => notFound('Ref')
 
-const notFork = (from = 0, id = 0): ReturnType<typeof refused> =>
+const notFork = (from = 0, id = 0): Problem =>
   refused(`Target project id:${from} is not a fork of project id:${id}`)
 
 type Asked = Has<{ project: Project; repository: Repository }> & {
@@ -69,13 +69,11 @@ export const getComparison = operation({
   params: t.Object({
     from: filled(),
     to: filled(),
-    straight: t.Optional(
-      t.Boolean({
-        default: false,
-        description: 'Compare the two themselves, not `to` with where they parted',
-      }),
-    ),
-    unidiff: t.Optional(t.Boolean({ default: false })),
+    straight: t.Boolean({
+      default: false,
+      description: 'Compare the two themselves, not `to` with where they parted',
+    }),
+    unidiff: t.Boolean({ default: false }),
     from_project_id: t.Optional(t.Integer({ description: 'Where `from` is: the project itself or a fork' })),
   }),
   gates: [],
@@ -83,18 +81,18 @@ export const getComparison = operation({
     const { repository, project, params, config } = ctx
     const [from, to] = await Promise.all([fromOf(ctx), find(repository, params.to)])
     if (from === undefined || to === undefined) throw noRef()
-    const base = params.straight === true ? from : await partingOf(repository, from, to)
+    const base = params.straight ? from : await partingOf(repository, from, to)
     const [shas, patch] = await Promise.all([
       repository.log({ from: [to.id], exclude: [from.id], skip: 0, limit: MOST }),
       repository.patch(base.tree, to.tree),
     ])
     const found = await Promise.all(shas.toReversed().map((sha) => repository.commit(sha)))
     const commits = found.flatMap((commit) => (commit ? [presentCommit(commit, project, ctx)] : []))
-    const dots = params.straight === true ? '..' : '...'
+    const dots = params.straight ? '..' : '...'
     return {
       commit: commits.at(-1) ?? null,
       commits,
-      diffs: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
+      diffs: patch.files.map((file) => presentPatch(file, params.unidiff)),
       compare_timeout: !patch.complete,
       compare_same_ref: from.id === to.id,
       web_url: `${config.url}/${project.full_path}/-/compare/${encodeURI(params.from)}${dots}${encodeURI(params.to)}`,
@@ -116,7 +114,7 @@ async function partingOf(repository: Repository, from: Commit, to: Commit): Prom
 }
 
 const MERGED = 2
-const notTwo = (): ReturnType<typeof notFound> => notFound('Merge Base')
+const notTwo = (): Problem => notFound('Merge Base')
 
 export const getMergeBase = operation({
   method: 'GET',

@@ -19,19 +19,17 @@ const listNotes = operation({
   published: true,
   first: [signedIn],
   params: t.Object({
-    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
-    order_by: t.Optional(oneOf(['created_at', 'updated_at'], { default: 'created_at' })),
-    activity_filter: t.Optional(
-      oneOf(['all_notes', 'only_comments', 'only_activity'], { default: 'all_notes' }),
-    ),
+    sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+    order_by: oneOf(['created_at', 'updated_at'], { default: 'created_at' }),
+    activity_filter: oneOf(['all_notes', 'only_comments', 'only_activity'], { default: 'all_notes' }),
   }),
   gates: [noteable],
   handle: async (ctx) => {
     const { db, noteable, reader, params, page } = ctx
     const shape = {
-      sort: params.sort ?? 'desc',
-      by: params.order_by ?? 'created_at',
-      filter: params.activity_filter ?? 'all_notes',
+      sort: params.sort,
+      by: params.order_by,
+      filter: params.activity_filter,
     }
     const at = { limit: page.size, offset: page.offset }
     const { items, total } = await store.listNotes(db, { about: noteable, reader }, shape, at)
@@ -67,14 +65,14 @@ const createNote = operation({
   first: [signedIn],
   params: t.Object({
     ...bodyParams,
-    internal: t.Optional(t.Boolean({ default: false, description: 'For those from Reporter on' })),
+    internal: t.Boolean({ default: false, description: 'For those from Reporter on' }),
     confidential: t.Optional(t.Boolean({ deprecated: true, description: 'The older name of `internal`' })),
     merge_request_diff_head_sha: t.Optional(t.String()),
   }),
   gates: [noteable, talks],
   handle: (ctx) => {
     const { db, params } = ctx
-    const internal = isInternal(ctx, params.internal === true || params.confidential === true)
+    const internal = isInternal(ctx, params.internal || params.confidential === true)
     return says.note(ctx, params, {}, (about, fresh) =>
       insertThread(db, about, fresh, { individual: true, internal }),
     )

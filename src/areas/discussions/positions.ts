@@ -5,7 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { FilePatch } from '../../git/objects/patch.ts'
 import { emptyTree } from '../../git/objects/tree.ts'
 import type { Repository } from '../../git/repository.ts'
-import { refused } from '../../http/problems.ts'
+import { refused, type Problem } from '../../http/problems.ts'
 import { nullable, oneOf } from '../../http/schema.ts'
 import { hasDiff, newestDiff } from './store.ts'
 
@@ -38,10 +38,9 @@ export const PositionParams = t.Object({
 type Given = Static<typeof PositionParams>
 type End = Static<typeof lineEnd>
 
-export const badLine = (): ReturnType<typeof refused> =>
+export const badLine = (): Problem =>
   refused(`400 Bad request - Note {:line_code=>["can't be blank", "must be a valid line code"]}`)
-export const badPosition = (): ReturnType<typeof refused> =>
-  refused(`400 Bad request - Note {:position=>["is invalid"]}`)
+export const badPosition = (): Problem => refused(`400 Bad request - Note {:position=>["is invalid"]}`)
 
 interface Place {
   readonly db: Db

@@ -9,7 +9,7 @@ import { violates } from '../../db/errors.ts'
 import type { Note as NoteRow } from '../../db/schema_conversation.ts'
 import type { Has } from '../../http/gate.ts'
 import { Answer } from '../../http/operation.ts'
-import { badParams, noSuchRecord, refused } from '../../http/problems.ts'
+import { badParams, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
 import { presentNote, type Discussion, type Note } from '../../records/note.ts'
 import { readNote, readThread } from './store.ts'
 
@@ -31,15 +31,13 @@ export const CommandsOnly = t.Object({
 /** The most characters of a note, as published. */
 const LONGEST = 1_000_000
 
-const badNote = (why: string, field = 'note'): ReturnType<typeof refused> =>
+const badNote = (why: string, field = 'note'): Problem =>
   refused(`400 Bad request - Note {:${field}=>["${why}"]}`)
-export const notInternal = (): ReturnType<typeof refused> =>
-  badNote('can not be set for this resource', 'internal')
-const blank = (): ReturnType<typeof refused> => badNote("can't be blank")
-const overlong = (): ReturnType<typeof refused> => badNote(tooLong(LONGEST))
+export const notInternal = (): Problem => badNote('can not be set for this resource', 'internal')
+const blank = (): Problem => badNote("can't be blank")
+const overlong = (): Problem => badNote(tooLong(LONGEST))
 
-const full = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - Note {:base=>["Maximum number of comments exceeded"]}')
+const full = (): Problem => refused('400 Bad request - Note {:base=>["Maximum number of comments exceeded"]}')
 const orFull = (error: unknown): never => {
   throw error instanceof TooMuchSaid ? full() : error
 }
@@ -69,7 +67,7 @@ interface Done {
   readonly changes: Record<string, unknown>
 }
 
-const failed = (): ReturnType<typeof refused> => refused('400 Bad request - Failed to apply commands.')
+const failed = (): Problem => refused('400 Bad request - Failed to apply commands.')
 
 /** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
 async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {

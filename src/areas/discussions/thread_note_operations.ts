@@ -7,7 +7,7 @@ import { deleteNote, insertReply, settleNotes } from '../../core/notes.ts'
 import type { Discussion as DiscussionRow, Note as NoteRow } from '../../db/schema_conversation.ts'
 import { allows, checks, type Has } from '../../http/gate.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, noSuchRecord, notFound, refused } from '../../http/problems.ts'
+import { forbidden, noSuchRecord, notFound, refused, type Problem } from '../../http/problems.ts'
 import { Note, isResolvable, presentNote } from '../../records/note.ts'
 import { CommandsOnly, bodyParams, change, says } from './saying.ts'
 import * as store from './store.ts'
@@ -31,8 +31,7 @@ const listNotes = operation({
   returns: pageOf(Note),
 })
 
-const closed = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - Discussion can not be replied to.')
+const closed = (): Problem => refused('400 Bad request - Discussion can not be replied to.')
 
 const openForReplies = checks({
   says: 'a thread; single comments on issues, merge requests and epics become one',
@@ -85,7 +84,7 @@ const getNote = operation({
   returns: Note,
 })
 
-const notResolvable = (): ReturnType<typeof refused> => refused('400 Bad request - Note is not resolvable')
+const notResolvable = (): Problem => refused('400 Bad request - Note is not resolvable')
 
 /** A note is changed by whoever may edit it, and settled by whoever may settle its thread or wrote it. */
 const editsOrSettles = allows({

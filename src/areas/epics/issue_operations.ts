@@ -9,7 +9,7 @@ import { changeIssue, plans } from '../../core/issue_changes.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, loads, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { conflict, forbidden, noSuchRecord } from '../../http/problems.ts'
+import { conflict, forbidden, noSuchRecord, type Problem } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as issues from './issue_store.ts'
@@ -84,7 +84,7 @@ async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined
   }
 }
 
-const alreadyThere = (): ReturnType<typeof conflict> => conflict('Issue(s) already assigned')
+const alreadyThere = (): Problem => conflict('Issue(s) already assigned')
 
 export const addEpicIssue = operation({
   method: 'POST',

@@ -21,13 +21,13 @@ export const listEpics = operation({
       { group, page },
       {
         ...filtersOf(params),
-        ancestors: params.include_ancestor_groups ?? false,
-        descendants: params.include_descendant_groups ?? true,
-        order: params.order_by ?? 'created_at',
+        ancestors: params.include_ancestor_groups,
+        descendants: params.include_descendant_groups,
+        order: params.order_by,
         descending: params.sort !== 'asc',
       },
     )
-    const details = params.with_labels_details ?? false
+    const details = params.with_labels_details
     return { ...found, items: found.items.map((row) => presentEpic(row, { config, details })) }
   },
   returns: pageOf(Epic),

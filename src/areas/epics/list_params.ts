@@ -16,19 +16,19 @@ const ways = {
 
 export const listParams = {
   ...ways,
-  with_labels_details: t.Optional(t.Boolean({ default: false })),
-  order_by: t.Optional(oneOf(ORDERS, { default: 'created_at' })),
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  with_labels_details: t.Boolean({ default: false }),
+  order_by: oneOf(ORDERS, { default: 'created_at' }),
+  sort: oneOf(['asc', 'desc'], { default: 'desc' }),
   search: t.Optional(t.String({ maxLength: 1000, description: 'Part of the title or description' })),
-  state: t.Optional(oneOf(['opened', 'closed', 'all'], { default: 'all' })),
+  state: oneOf(['opened', 'closed', 'all'], { default: 'all' }),
   iids: t.Optional(listOf(t.Integer())),
   confidential: t.Optional(t.Boolean()),
   created_after: t.Optional(timestamp()),
   created_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
   updated_before: t.Optional(timestamp()),
-  include_ancestor_groups: t.Optional(t.Boolean({ default: false })),
-  include_descendant_groups: t.Optional(t.Boolean({ default: true })),
+  include_ancestor_groups: t.Boolean({ default: false }),
+  include_descendant_groups: t.Boolean({ default: true }),
   not: t.Optional(t.Object(ways)),
 }
 type Given = Static<TObject<typeof listParams>>

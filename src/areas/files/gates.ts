@@ -4,7 +4,7 @@ import { treePath } from '../../git/names.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Blob, Entry } from '../../git/objects/tree.ts'
 import { loads, type Gate, type Has } from '../../http/gate.ts'
-import { badParams, notFound } from '../../http/problems.ts'
+import { badParams, notFound, type Problem } from '../../http/problems.ts'
 
 /** The commit that the parameter `ref` names: a branch, a tag or a hash; HEAD where there is none. */
 export const commitAtRef: Gate<
@@ -23,8 +23,7 @@ export const commitAtRef: Gate<
   },
 }
 
-export const badPath = (): ReturnType<typeof badParams> =>
-  badParams(['file_path should be a valid file path'])
+export const badPath = (): Problem => badParams(['file_path should be a valid file path'])
 
 /** A file with its place in the tree. */
 export interface Opened {

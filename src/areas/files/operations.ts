@@ -5,7 +5,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { Answer, operation } from '../../http/operation.ts'
-import { tooLarge } from '../../http/problems.ts'
+import { tooLarge, type Problem } from '../../http/problems.ts'
 import { filled } from '../../http/schema.ts'
 import { File, headersOf, type FileFacts } from './entity.ts'
 import { badPath, commitAtRef, file, type Opened } from './gates.ts'
@@ -19,8 +19,7 @@ const MOST = 10 * MB
 /** What is held in memory once. */
 const HELD = MB
 
-const tooLong = (): ReturnType<typeof tooLarge> =>
-  tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
+const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
 
 interface Place {
   readonly repository: Repository

@@ -7,7 +7,7 @@ import { treePath } from '../../git/names.ts'
 import { fileContent } from '../../http/file_content.ts'
 import type { LongText } from '../../http/long_text.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { badParams, refused } from '../../http/problems.ts'
+import { badParams, refused, type Problem } from '../../http/problems.ts'
 import { fileText, filled, oneOf } from '../../http/schema.ts'
 import { Written } from './entity.ts'
 import { badPath } from './gates.ts'
@@ -29,7 +29,7 @@ const around = {
 const content = {
   // Absent is a fault, and null an empty file.
   content: fileText(),
-  encoding: t.Optional(oneOf(['text', 'base64'], { default: 'text' })),
+  encoding: oneOf(['text', 'base64'], { default: 'text' }),
   execute_filemode: t.Optional(t.Boolean()),
 }
 const last = {
@@ -71,8 +71,8 @@ async function bytesOf(sent: { content: string | LongText | null; encoding?: str
   return bytes
 }
 
-const there = (): ReturnType<typeof refused> => refused('A file with this name already exists')
-const notThere = (): ReturnType<typeof refused> => refused("A file with this name doesn't exist")
+const there = (): Problem => refused('A file with this name already exists')
+const notThere = (): Problem => refused("A file with this name doesn't exist")
 
 export const createFile = operation({
   method: 'POST',

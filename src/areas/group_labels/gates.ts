@@ -8,9 +8,9 @@ import * as labels from './store.ts'
 type Here = Has<{ group: Group; actor: Actor }>
 
 export const reachParams = {
-  include_ancestor_groups: t.Optional(t.Boolean({ default: true })),
-  include_descendant_groups: t.Optional(t.Boolean({ default: false })),
-  only_group_labels: t.Optional(t.Boolean({ default: true, description: 'False: labels of projects too' })),
+  include_ancestor_groups: t.Boolean({ default: true }),
+  include_descendant_groups: t.Boolean({ default: false }),
+  only_group_labels: t.Boolean({ default: true, description: 'False: labels of projects too' }),
 }
 interface ReachParams {
   readonly include_ancestor_groups?: boolean

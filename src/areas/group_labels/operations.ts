@@ -23,7 +23,7 @@ export const listGroupLabels = operation({
   summary: 'List the labels of a group',
   first: [signedIn],
   params: t.Object({
-    with_counts: t.Optional(t.Boolean({ default: false, description: 'Counts are always there' })),
+    with_counts: t.Boolean({ default: false, description: 'Counts are always there' }),
     search: t.Optional(t.String({ description: 'Part of the title or description' })),
     ...reachParams,
   }),

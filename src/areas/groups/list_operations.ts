@@ -24,12 +24,12 @@ const DEEPEST = 50_000
 const ids = { skip_groups: t.Optional(listOf(t.Integer())) }
 const search = { search: t.Optional(t.String({ description: 'Part of the name or path' })) }
 const order = {
-  order_by: t.Optional(oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' })),
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'asc' })),
+  order_by: oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }),
+  sort: oneOf(['asc', 'desc'], { default: 'asc' }),
 }
 const visibility = { visibility: t.Optional(oneOf(VISIBILITIES)) }
 const attributes = {
-  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
 }
 const level = {
   min_access_level: t.Optional(
@@ -45,17 +45,17 @@ const every = {
   all_available: t.Optional(t.Boolean()),
   ...search,
   ...order,
-  statistics: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  statistics: t.Boolean({ default: false, description: 'For administrators' }),
   ...visibility,
   ...attributes,
-  owned: t.Optional(t.Boolean({ default: false })),
+  owned: t.Boolean({ default: false }),
   ...level,
-  top_level_only: t.Optional(t.Boolean({ default: false })),
+  top_level_only: t.Boolean({ default: false }),
   repository_storage: t.Optional(t.String({ description: 'For administrators, Premium and above' })),
   marked_for_deletion_on: t.Optional(date()),
 }
 const everyParam = t.Object(every)
-type Wanted = Static<typeof everyParam>
+type Wanted = Partial<Static<typeof everyParam>>
 
 type Here = Context & { readonly page: PageRequest }
 interface Place {

@@ -11,7 +11,7 @@ import { ROLES } from '../../core/roles.ts'
 import { narrower } from '../../core/visibilities.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { badParams, forbidden, invalid, notFound, refused } from '../../http/problems.ts'
+import { badParams, forbidden, invalid, notFound, refused, type Problem } from '../../http/problems.ts'
 import { Group } from './entity.ts'
 import {
   groupFaults,
@@ -48,14 +48,14 @@ export const getGroup = operation({
   path: '/groups/:id',
   summary: 'Get a group',
   params: t.Object({
-    with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
-    with_projects: t.Optional(t.Boolean({ default: true, deprecated: true, description: 'Deprecated' })),
+    with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
+    with_projects: t.Boolean({ default: true, deprecated: true, description: 'Deprecated' }),
   }),
   gates: [group, anyone],
   handle: async (ctx) =>
     presentWhole(ctx, ctx.group, {
-      withProjects: ctx.params.with_projects ?? true,
-      withCustomAttributes: ctx.params.with_custom_attributes === true,
+      withProjects: ctx.params.with_projects,
+      withCustomAttributes: ctx.params.with_custom_attributes,
     }),
   returns: Group,
 })
@@ -176,9 +176,8 @@ export const updateGroup = operation({
   refuses: [() => invalid(TAKEN)],
 })
 
-const onlySubgroups = (): ReturnType<typeof refused> =>
-  refused('`permanently_remove` option is only available for subgroups.')
-const wrongPath = (): ReturnType<typeof refused> =>
+const onlySubgroups = (): Problem => refused('`permanently_remove` option is only available for subgroups.')
+const wrongPath = (): Problem =>
   refused('`full_path` is incorrect. You must enter the complete path for the subgroup.')
 
 export const deleteGroup = operation({

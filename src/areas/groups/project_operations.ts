@@ -18,7 +18,7 @@ import { GroupProject, presentProject } from '../../records/project.ts'
 import { listProjects } from './project_store.ts'
 import { projectFilters } from './whole.ts'
 
-const flag = t.Optional(t.Boolean({ default: false }))
+const flag = t.Boolean({ default: false })
 const looks = {
   archived: t.Optional(t.Boolean()),
   visibility: t.Optional(oneOf(VISIBILITIES)),
@@ -30,7 +30,7 @@ const looks = {
   ),
 }
 const order = {
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  sort: oneOf(['asc', 'desc'], { default: 'desc' }),
   simple: flag,
 }
 const has = {
@@ -46,20 +46,20 @@ const rest = {
       description: 'The least access level the caller must hold',
     }),
   ),
-  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
 }
 const every = {
   ...looks,
-  order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
+  order_by: oneOf(PROJECT_ORDERS, { default: 'created_at' }),
   ...order,
   owned: flag,
   ...has,
-  with_shared: t.Optional(t.Boolean({ default: true })),
+  with_shared: t.Boolean({ default: true }),
   include_subgroups: flag,
   include_ancestor_groups: flag,
   ...rest,
 }
-type Wanted = Static<TObject<typeof every>>
+type Wanted = Partial<Static<TObject<typeof every>>>
 type Here = Context & { readonly group: Group; readonly page: PageRequest }
 
 /** Whose projects: the group's own, with those of its subgroups, of the groups above, and those shared into it. */
@@ -131,11 +131,9 @@ export const listProjectsSharedWithGroup = operation({
   published: true,
   params: t.Object({
     ...looks,
-    order_by: t.Optional(
-      oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'star_count', 'last_activity_at'], {
-        default: 'created_at',
-      }),
-    ),
+    order_by: oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'star_count', 'last_activity_at'], {
+      default: 'created_at',
+    }),
     ...order,
     ...has,
     ...rest,

@@ -6,13 +6,13 @@ import type { Group as GroupRow } from '../../core/groups.ts'
 import { violates } from '../../db/errors.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { conflict, noSuchRecord, notFound } from '../../http/problems.ts'
+import { conflict, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
 import { date } from '../../http/schema.ts'
 import { Group } from './entity.ts'
 import { presentWhole } from './whole.ts'
 import { findRoot, findShare, insertShare, removeShare } from './write_store.ts'
 
-const sharedAlready = (): ReturnType<typeof conflict> =>
+const sharedAlready = (): Problem =>
   conflict('Shared group The group has already been shared with this group')
 
 export const shareGroup = operation({
@@ -50,7 +50,7 @@ export const shareGroup = operation({
   refuses: [sharedAlready, () => notFound('Group'), noSuchRecord],
 })
 
-const noLink = (): ReturnType<typeof notFound> => notFound('Group Link')
+const noLink = (): Problem => notFound('Group Link')
 const link = loads({
   param: 'group_id',
   type: t.Integer(),

@@ -3,7 +3,7 @@ import { asksForPromotions, maySetLevel } from '../../access/member_gates.ts'
 import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { conflict, forbidden, invalid, noSuchRecord, refused } from '../../http/problems.ts'
+import { conflict, forbidden, invalid, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import * as invitations from './store.ts'
 
@@ -65,10 +65,9 @@ export const touchable = allows({
   holds: ({ actor, source, invitation }: WithOne) => maySetLevel(actor, source, invitation.access_level),
 })
 
-const noChange = (): ReturnType<typeof refused> => refused('400 Bad request')
-const past = (): ReturnType<typeof invalid> => invalid({ expires_at: ['cannot be a date in the past'] })
-const notIncluded = (): ReturnType<typeof invalid> =>
-  invalid({ access_level: ['is not included in the list'] })
+const noChange = (): Problem => refused('400 Bad request')
+const past = (): Problem => invalid({ expires_at: ['cannot be a date in the past'] })
+const notIncluded = (): Problem => invalid({ access_level: ['is not included in the list'] })
 
 export const changing = {
   params: t.Object({
@@ -104,7 +103,7 @@ export const changing = {
   refuses: [noChange, forbidden, past, notIncluded],
 } as const
 
-const notRemoved = (): ReturnType<typeof conflict> => conflict()
+const notRemoved = (): Problem => conflict()
 
 export const removing = {
   handle: async ({ db, invitation }: WithOne): Promise<null> => {

@@ -19,7 +19,7 @@ import {
   type Wish,
 } from '../../core/membership.ts'
 import { checks, type Actor, type Has } from '../../http/gate.ts'
-import { badParams, forbidden, refused } from '../../http/problems.ts'
+import { badParams, forbidden, refused, type Problem } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { accessLevel } from './actions.ts'
@@ -42,7 +42,7 @@ const params = t.Object({
   user_id: t.Optional(listOf(t.Integer())),
   access_level: accessLevel,
   expires_at: t.Optional(timestamp()),
-  invite_source: t.Optional(t.String({ default: 'invitations-api' })),
+  invite_source: t.String({ default: 'invitations-api' }),
   member_role_id: t.Optional(
     t.Integer({ description: 'A role of one’s own making: there are none, so that any is refused' }),
   ),
@@ -56,11 +56,9 @@ export const wellAddressed = checks({
   holds: ({ params }: Has<{ params: Pick<Wanted, 'email'> }>) => addressesIn(params.email).every(isAddress),
 })
 
-const nobody = (): ReturnType<typeof refused> =>
-  refused('400 Bad request - Must provide either email or user_id as a parameter')
+const nobody = (): Problem => refused('400 Bad request - Must provide either email or user_id as a parameter')
 
-const noSuchRole = (): ReturnType<typeof badParams> =>
-  badParams(['member_role_id does not have a valid value'])
+const noSuchRole = (): Problem => badParams(['member_role_id does not have a valid value'])
 
 export const inviting = {
   params,

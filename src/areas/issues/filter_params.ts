@@ -80,9 +80,9 @@ export const listParams = {
       'next_month_and_previous_two_weeks',
     ]),
   ),
-  order_by: t.Optional(oneOf(ORDERS, { default: 'created_at' })),
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
-  with_labels_details: t.Optional(t.Boolean({ default: false })),
+  order_by: oneOf(ORDERS, { default: 'created_at' }),
+  sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+  with_labels_details: t.Boolean({ default: false }),
 }
 
 type ListParams = Static<TObject<typeof listParams>>

@@ -53,7 +53,7 @@ export const listProjectIssues = operation({
     const { actor, project, params, config } = ctx
     if (!hasFeature(actor, project, 'issues')) return { items: [], total: 0 }
     const found = await listIn(ctx, inProject(project))
-    const around = { config, details: params.with_labels_details === true }
+    const around = { config, details: params.with_labels_details }
     return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
   },
   returns: pageOf(Issue),
@@ -64,12 +64,12 @@ export const listGroupIssues = operation({
   path: '/groups/:id/issues',
   summary: 'List the issues of a group and of all below it',
   published: true,
-  params: t.Object({ ...listParams, non_archived: t.Optional(t.Boolean({ default: true })) }),
+  params: t.Object({ ...listParams, non_archived: t.Boolean({ default: true }) }),
   gates: [group, anyone],
   handle: async (ctx) => {
     const { group, params, config } = ctx
     const found = await listIn(ctx, { in: 'group', id: group.id })
-    const around = { config, details: params.with_labels_details === true, group: group.full_path }
+    const around = { config, details: params.with_labels_details, group: group.full_path }
     return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
   },
   returns: pageOf(Issue),
@@ -82,14 +82,14 @@ export const listIssues = operation({
   published: true,
   params: t.Object({
     ...listParams,
-    scope: t.Optional({ ...listParams.scope, default: 'created_by_me' as const }),
-    non_archived: t.Optional(t.Boolean({ default: true })),
+    scope: { ...listParams.scope, default: 'created_by_me' as const },
+    non_archived: t.Boolean({ default: true }),
   }),
   gates: [knownOrAll],
   handle: async (ctx) => {
     const { params, config } = ctx
     const found = await listIn(ctx, { in: 'everywhere' })
-    const around = { config, details: params.with_labels_details === true, group: null }
+    const around = { config, details: params.with_labels_details, group: null }
     return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
   },
   returns: pageOf(Issue),
@@ -156,7 +156,7 @@ export const getIssueStatistics = operation({
   published: true,
   params: t.Object({
     ...countParams,
-    scope: t.Optional({ ...countParams.scope, default: 'created_by_me' as const }),
+    scope: { ...countParams.scope, default: 'created_by_me' as const },
   }),
   gates: [knownOrAll],
   handle: async (ctx) => countIn(ctx, { in: 'everywhere' }),

@@ -12,7 +12,7 @@ import { writeSystemNote } from '../../core/system_notes.ts'
 import type { Issue as IssueRow } from '../../db/schema_planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { Answer, operation, pageOf } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import * as issues from './store.ts'
@@ -70,11 +70,9 @@ export const listIssueParticipants = operation({
   returns: pageOf(UserBasic),
 })
 
-const noRight = (): ReturnType<typeof refused> =>
-  refused('Cannot move issue due to insufficient permissions!')
-const sameProject = (): ReturnType<typeof refused> =>
-  refused('Cannot move issue to project it originates from!')
-const noProject = (): ReturnType<typeof notFound> => notFound('Project')
+const noRight = (): Problem => refused('Cannot move issue due to insufficient permissions!')
+const sameProject = (): Problem => refused('Cannot move issue to project it originates from!')
+const noProject = (): Problem => notFound('Project')
 
 export const moveIssue = operation({
   method: 'POST',

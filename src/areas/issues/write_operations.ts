@@ -15,7 +15,7 @@ import { violates } from '../../db/errors.ts'
 import type { Issue as IssueRow } from '../../db/schema_planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
-import { conflict, invalid } from '../../http/problems.ts'
+import { conflict, invalid, type Problem } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { changesIssue, createsIssues, deletesIssue } from './gates.ts'
 import * as issues from './store.ts'
@@ -30,8 +30,8 @@ const owns = ({ actor, project }: Who): boolean => actor.admin || project.role =
 /** Members say what their issue is about as they create it, as published; later that takes a Planner. */
 const belongs = ({ actor, project }: Who): boolean => actor.admin || project.role >= ROLES.guest
 
-const untitled = (): ReturnType<typeof invalid> => invalid({ title: ["can't be blank"] })
-const duplicated = (): ReturnType<typeof conflict> => conflict('Duplicated issue')
+const untitled = (): Problem => invalid({ title: ["can't be blank"] })
+const duplicated = (): Problem => conflict('Duplicated issue')
 
 async function drawIid(db: Db, projectId: number, wanted: number | undefined): Promise<number> {
   if (wanted === undefined) return nextInProject(db, projectId, 'issues')

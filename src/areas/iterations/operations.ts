@@ -9,13 +9,11 @@ import { Iteration, presentIteration } from '../../records/iteration.ts'
 import { FIELDS, STATES, listIterations as find } from './store.ts'
 
 const params = t.Object({
-  state: t.Optional(
-    oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),
-  ),
+  state: oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),
   search: t.Optional(t.String({ description: 'A part of what `in` names' })),
-  in: t.Optional(t.Array(oneOf(FIELDS), { commas: true, default: ['title'] })),
-  include_ancestors: t.Optional(t.Boolean({ default: true })),
-  include_descendants: t.Optional(t.Boolean({ default: false })),
+  in: t.Array(oneOf(FIELDS), { commas: true, default: ['title'] }),
+  include_ancestors: t.Boolean({ default: true }),
+  include_descendants: t.Boolean({ default: false }),
   updated_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
 })
@@ -29,11 +27,11 @@ async function list(ctx: Asked, line: readonly number[]): Promise<Listed<Static<
     actor,
     {
       line,
-      ancestors: params.include_ancestors ?? true,
-      descendants: params.include_descendants ?? false,
-      state: params.state ?? 'all',
+      ancestors: params.include_ancestors,
+      descendants: params.include_descendants,
+      state: params.state,
       search: params.search ?? '',
-      fields: params.in === undefined || params.in.length === 0 ? ['title'] : params.in,
+      fields: params.in.length === 0 ? ['title'] : params.in,
       before: params.updated_before,
       after: params.updated_after,
     },

@@ -3,7 +3,7 @@ import { QUEUED, maySetLevel, queuesPromotions } from '../../access/member_gates
 import { faultOf, judgeChange, type Fault, type Source } from '../../core/membership.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { forbidden, invalid, noSuchRecord, type Problem } from '../../http/problems.ts'
 import { listOf, nullable, timestamp } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
@@ -70,8 +70,8 @@ export const showing = {
 } as const
 
 export const dayOf = (moment: string | null | undefined): string | null => moment?.slice(0, 10) ?? null
-export const invalidBy = ({ field, text }: Fault): ReturnType<typeof invalid> => invalid({ [field]: [text] })
-export const badLevel = (): ReturnType<typeof invalid> =>
+export const invalidBy = ({ field, text }: Fault): Problem => invalid({ [field]: [text] })
+export const badLevel = (): Problem =>
   invalidBy({ field: 'access_level', text: 'is not included in the list' })
 
 /** Whether the role would end on an earlier day than it does. */
@@ -109,10 +109,8 @@ export const changing = {
 } as const
 
 const removal = t.Object({
-  skip_subresources: t.Optional(
-    t.Boolean({ default: false, description: 'Leave the roles on what is inside' }),
-  ),
-  unassign_issuables: t.Optional(t.Boolean({ default: false })),
+  skip_subresources: t.Boolean({ default: false, description: 'Leave the roles on what is inside' }),
+  unassign_issuables: t.Boolean({ default: false }),
 })
 export const removing = {
   params: removal,
@@ -121,8 +119,8 @@ export const removing = {
     if (member.id !== actor.id && !maySetLevel(actor, source, member.access_level)) throw forbidden()
     if (await isLastOwner(db, source, member)) throw forbidden()
     await remove(db, source, member.id, {
-      below: params.skip_subresources !== true,
-      unassign: params.unassign_issuables === true,
+      below: !params.skip_subresources,
+      unassign: params.unassign_issuables,
     })
     return null
   },

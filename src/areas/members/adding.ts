@@ -9,7 +9,7 @@ import {
   type Told,
   type Wish,
 } from '../../core/membership.ts'
-import { conflict, forbidden, notFound } from '../../http/problems.ts'
+import { conflict, forbidden, notFound, type Problem } from '../../http/problems.ts'
 import { listOf, timestamp } from '../../http/schema.ts'
 import { Added, present } from './entity.ts'
 import { badLevel, dayOf, invalidBy, type Here, type With } from './actions.ts'
@@ -17,8 +17,8 @@ import * as members from './store.ts'
 
 // Giving roles to those who have none there yet, one by one or several at once.
 
-const exists = (): ReturnType<typeof conflict> => conflict('Member already exists')
-const noUser = (): ReturnType<typeof notFound> => notFound('User')
+const exists = (): Problem => conflict('Member already exists')
+const noUser = (): Problem => notFound('User')
 
 const wanted = t.Object(
   {

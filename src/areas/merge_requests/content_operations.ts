@@ -10,7 +10,7 @@ import { hasFeature, seesPipelines } from '../../core/project_features.ts'
 import { isGitError } from '../../git/errors.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { tooLarge } from '../../http/problems.ts'
+import { tooLarge, type Problem } from '../../http/problems.ts'
 import { Commit, presentCommit } from '../../records/commit.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
@@ -39,9 +39,7 @@ export const listMergeRequestCommits = operation({
   returns: pageOf(Commit),
 })
 
-const unidiff = t.Optional(
-  t.Boolean({ default: false, description: 'With the names of the files before the hunks' }),
-)
+const unidiff = t.Boolean({ default: false, description: 'With the names of the files before the hunks' })
 
 export const getMergeRequestChanges = operation({
   method: 'GET',
@@ -49,7 +47,7 @@ export const getMergeRequestChanges = operation({
   summary: 'Get a merge request with all that it changes (deprecated: list its differences)',
   deprecated: true,
   published: true,
-  params: t.Object({ unidiff, access_raw_diffs: t.Optional(t.Boolean({ default: false })) }),
+  params: t.Object({ unidiff, access_raw_diffs: t.Boolean({ default: false }) }),
   gates,
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params, repository } = ctx
@@ -61,7 +59,7 @@ export const getMergeRequestChanges = operation({
     const patch = version === undefined ? { files: [], complete: true } : await patchOf(repository, version)
     return {
       ...(await presentToCaller(ctx, row)),
-      changes: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
+      changes: patch.files.map((file) => presentPatch(file, params.unidiff)),
       overflow: !patch.complete,
     }
   },
@@ -83,13 +81,13 @@ export const listMergeRequestDiffs = operation({
     const version = await newestVersion(db, mergeRequest.id)
     const files = version === undefined ? [] : (await patchOf(repository, version)).files
     const some = files.slice(page.offset, page.offset + page.size)
-    return { items: some.map((file) => presentPatch(file, params.unidiff ?? false)), total: files.length }
+    return { items: some.map((file) => presentPatch(file, params.unidiff)), total: files.length }
   },
   returns: pageOf(Diff),
 })
 
 const MOST_RAW_BYTES = 32 * 1024 * 1024
-const tooMuch = (): ReturnType<typeof tooLarge> => tooLarge('The difference is too large to be sent raw')
+const tooMuch = (): Problem => tooLarge('The difference is too large to be sent raw')
 
 export const getMergeRequestRawDiffs = operation({
   method: 'GET',

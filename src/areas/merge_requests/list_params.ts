@@ -33,7 +33,7 @@ const ways = {
 }
 
 export const listParams = {
-  state: t.Optional(oneOf(['opened', 'closed', 'locked', 'merged', 'all'], { default: 'all' })),
+  state: oneOf(['opened', 'closed', 'locked', 'merged', 'all'], { default: 'all' }),
   iids: t.Optional(listOf(t.Integer())),
   scope: t.Optional(
     oneOf(['created_by_me', 'assigned_to_me', 'reviews_for_me', 'created-by-me', 'assigned-to-me', 'all']),
@@ -53,15 +53,13 @@ export const listParams = {
   updated_before: t.Optional(timestamp()),
   wip: t.Optional(oneOf(['yes', 'no'])),
   draft: t.Optional(t.Boolean()),
-  order_by: t.Optional(oneOf(ORDERS, { default: 'created_at' })),
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
-  with_labels_details: t.Optional(t.Boolean({ default: false })),
-  with_merge_status_recheck: t.Optional(
-    t.Boolean({
-      default: false,
-      description: 'Taken, and changes nothing: one by itself is always looked at anew',
-    }),
-  ),
+  order_by: oneOf(ORDERS, { default: 'created_at' }),
+  sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+  with_labels_details: t.Boolean({ default: false }),
+  with_merge_status_recheck: t.Boolean({
+    default: false,
+    description: 'Taken, and changes nothing: one by itself is always looked at anew',
+  }),
   ...ways,
   not: t.Optional(t.Object(ways)),
 }
@@ -183,7 +181,7 @@ const SCOPES: Readonly<Record<NonNullable<Given['scope']>, Filter | null>> = {
 export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   const chosen = new Chosen()
   const not = new Chosen()
-  const { state = 'all' } = given
+  const { state } = given
   if (state !== 'all') chosen.add('state', state)
   const mine = SCOPES[given.scope ?? scope]
   if (mine !== null) chosen.only(mine)
@@ -203,7 +201,7 @@ export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
     notValues: not.values,
     labels: given.labels ?? [],
     notLabels: given.not?.labels ?? [],
-    order: given.order_by ?? 'created_at',
+    order: given.order_by,
     descending: given.sort !== 'asc',
   }
 }

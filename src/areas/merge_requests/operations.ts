@@ -33,7 +33,7 @@ export const listProjectMergeRequests = operation({
     const { db, actor, project, params, page } = ctx
     const wanted = wantedOf(params, 'all')
     const found = await listIn(db, actor, { place: { in: 'project', ...project }, wanted }, page)
-    const details = params.with_labels_details ?? false
+    const details = params.with_labels_details
     return { ...found, items: found.items.map((row) => presentMergeRequest(row, { ...ctx, details })) }
   },
   returns: pageOf(MergeRequest),
@@ -46,14 +46,14 @@ export const listGroupMergeRequests = operation({
   published: true,
   params: t.Object({
     ...listParams,
-    non_archived: t.Optional(t.Boolean({ default: true, description: 'Leave out archived projects' })),
+    non_archived: t.Boolean({ default: true, description: 'Leave out archived projects' }),
   }),
   gates: [group, anyone],
   handle: async (ctx) => {
     const { config, db, actor, group, params, page } = ctx
-    const place = { in: 'group', id: group.id, archived: params.non_archived === false } as const
+    const place = { in: 'group', id: group.id, archived: !params.non_archived } as const
     const found = await listIn(db, actor, { place, wanted: wantedOf(params, 'all') }, page)
-    const around = { config, details: params.with_labels_details ?? false, group: group.full_path }
+    const around = { config, details: params.with_labels_details, group: group.full_path }
     return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
   },
   returns: pageOf(MergeRequest),
@@ -71,7 +71,7 @@ export const listMergeRequests = operation({
     if (actor === null && params.scope !== 'all') throw unauthorized()
     const wanted = wantedOf(params, 'created_by_me')
     const found = await listIn(db, actor, { place: { in: 'everywhere' }, wanted }, page)
-    const around = { config, details: params.with_labels_details ?? false, group: null }
+    const around = { config, details: params.with_labels_details, group: null }
     return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
   },
   returns: pageOf(MergeRequest),
@@ -84,17 +84,17 @@ export const getMergeRequest = operation({
   summary: 'Get a merge request',
   published: true,
   params: t.Object({
-    render_html: t.Optional(t.Boolean({ default: false })),
-    include_diverged_commits_count: t.Optional(t.Boolean({ default: false })),
-    include_rebase_in_progress: t.Optional(t.Boolean({ default: false })),
+    render_html: t.Boolean({ default: false }),
+    include_diverged_commits_count: t.Boolean({ default: false }),
+    include_rebase_in_progress: t.Boolean({ default: false }),
   }),
   gates: [project, anyone, mergeRequest, comparedIn],
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params } = ctx
     const found = await showMergeRequest(db, { id: mergeRequest.id, user_id: actor?.id ?? null })
     const row = await lookedAt(ctx, found)
-    const diverged = params.include_diverged_commits_count === true ? await divergedBy(ctx, row) : undefined
-    const rebasing = params.include_rebase_in_progress === true
+    const diverged = params.include_diverged_commits_count ? await divergedBy(ctx, row) : undefined
+    const rebasing = params.include_rebase_in_progress
     return presentToCaller(ctx, row, { diverged, rebasing })
   },
   returns: MergeRequestDetail,

@@ -7,7 +7,7 @@ import { BranchGone, RebaseFailed, rebaseBranch } from '../../core/rebasing.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Gate } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
-import { forbidden, rejected } from '../../http/problems.ts'
+import { forbidden, rejected, type Problem } from '../../http/problems.ts'
 import { comparedIn } from './gates.ts'
 import { noteMergeError } from './store.ts'
 
@@ -25,8 +25,8 @@ const rewrites: Gate<'allows', never, { project: Project; mergeRequest: Row }, {
   },
 }
 
-const notAllowed = (): ReturnType<typeof rejected> => rejected('405 Method Not Allowed')
-const noBranch = (which: BranchGone['which'] = 'Source'): ReturnType<typeof forbidden> =>
+const notAllowed = (): Problem => rejected('405 Method Not Allowed')
+const noBranch = (which: BranchGone['which'] = 'Source'): Problem =>
   forbidden(`${which} branch does not exist`)
 const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.'
 

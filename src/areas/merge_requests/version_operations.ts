@@ -11,9 +11,7 @@ import { findVersion, listVersions, type Version } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
 import { comparedIn } from './gates.ts'
 
-const unidiff = t.Optional(
-  t.Boolean({ default: false, description: 'With the names of the files before the hunks' }),
-)
+const unidiff = t.Boolean({ default: false, description: 'With the names of the files before the hunks' })
 const versionRecord = {
   id: t.Integer(),
   head_commit_sha: t.String(),
@@ -77,7 +75,7 @@ export const getMergeRequestVersion = operation({
     return {
       ...presentVersion(version),
       commits: commits.map((one) => presentCommit(one, project, ctx)),
-      diffs: patch.files.map((file) => presentPatch(file, params.unidiff ?? false)),
+      diffs: patch.files.map((file) => presentPatch(file, params.unidiff)),
     }
   },
   returns: t.Object({ ...versionRecord, commits: t.Array(Commit), diffs: t.Array(Diff) }),

@@ -19,12 +19,10 @@ export const listGroupMilestones = operation({
   first: [signedIn],
   params: t.Object({
     ...listParams,
-    include_descendants: t.Optional(
-      t.Boolean({
-        default: false,
-        description: 'Those of groups inside too, as far as the caller sees them',
-      }),
-    ),
+    include_descendants: t.Boolean({
+      default: false,
+      description: 'Those of groups inside too, as far as the caller sees them',
+    }),
   }),
   gates: [group, insideGroup, inGroup],
   handle: list,

@@ -9,15 +9,18 @@ import type { Home } from './store.ts'
 
 export const listParams = {
   iids: t.Optional(listOf(t.Integer())),
-  state: t.Optional(oneOf(['active', 'closed', 'all'], { default: 'all' })),
+  state: oneOf(['active', 'closed', 'all'], { default: 'all' }),
   title: t.Optional(t.String({ description: 'The whole title' })),
   search: t.Optional(t.String({ description: 'Part of the title or description' })),
-  include_parent_milestones: t.Optional(
-    t.Boolean({ default: false, deprecated: true, description: 'Deprecated: `include_ancestors`' }),
-  ),
-  include_ancestors: t.Optional(
-    t.Boolean({ default: false, description: 'Those of the groups above too; `iids` counts no more then' }),
-  ),
+  include_parent_milestones: t.Boolean({
+    default: false,
+    deprecated: true,
+    description: 'Deprecated: `include_ancestors`',
+  }),
+  include_ancestors: t.Boolean({
+    default: false,
+    description: 'Those of the groups above too; `iids` counts no more then',
+  }),
   updated_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
   containing_date: t.Optional(date()),
@@ -32,7 +35,7 @@ type Here = Context & {
 
 export async function list(ctx: Here): Promise<Listed<Static<typeof Milestone>>> {
   const { db, actor, home, params, page } = ctx
-  const ancestors = params.include_ancestors === true || params.include_parent_milestones === true
+  const ancestors = params.include_ancestors || params.include_parent_milestones
   const found = await listMilestones(
     db,
     actor,

@@ -35,13 +35,13 @@ export const listNamespaces = operation({
   first: [signedIn],
   params: t.Object({
     search: t.Optional(t.String({ description: 'Part of the name or path' })),
-    owned_only: t.Optional(t.Boolean({ default: false })),
-    top_level_only: t.Optional(t.Boolean({ default: false })),
+    owned_only: t.Boolean({ default: false }),
+    top_level_only: t.Boolean({ default: false }),
   }),
   gates: [],
   handle: async (ctx) => {
     const { db, actor, params, page } = ctx
-    const { search = '', owned_only = false, top_level_only = false } = params
+    const { search = '', owned_only, top_level_only } = params
     const found = await namespaces.list(db, actor, {
       ownedOnly: owned_only,
       topLevelOnly: top_level_only,

@@ -4,7 +4,7 @@ import { alreadyRevoked, pastExpiry, rotateToken } from '../../access/token_maki
 import * as tokens from '../../core/access_tokens.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { refused, unauthorized } from '../../http/problems.ts'
+import { refused, unauthorized, type Problem } from '../../http/problems.ts'
 import { date, oneOf } from '../../http/schema.ts'
 import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
 
@@ -86,7 +86,7 @@ export const getPresentedToken = operation({
   returns: AccessToken,
 })
 
-const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
+const notRevoked = (): Problem => refused('400 Bad request')
 
 export const revokePersonalAccessToken = operation({
   method: 'DELETE',

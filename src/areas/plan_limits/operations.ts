@@ -2,7 +2,7 @@ import { Type as t, type TInteger, type TOptional } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
 import { selfManaged } from '../../access/tiers.ts'
 import { operation } from '../../http/operation.ts'
-import { invalid, notFound } from '../../http/problems.ts'
+import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
 import { DEFAULT_LIMITS, PLAN_NAMES, limitFaults, type Limit, type Limits } from './rules.ts'
 import * as planLimits from './store.ts'
@@ -16,7 +16,7 @@ const changes = Object.fromEntries(NAMES.map((name) => [name, t.Optional(t.Integ
   TOptional<TInteger>
 >
 
-const noPlan = (): ReturnType<typeof notFound> => notFound('Plan')
+const noPlan = (): Problem => notFound('Plan')
 const present = (own: Readonly<Record<string, number>>): Limits => ({ ...DEFAULT_LIMITS, ...own })
 
 export const getPlanLimits = operation({
@@ -24,10 +24,10 @@ export const getPlanLimits = operation({
   path: '/application/plan_limits',
   summary: 'Get the limits of a plan',
   first: [selfManaged, signedIn, administrator],
-  params: t.Object({ plan_name: t.Optional(oneOf(PLAN_NAMES, { default: 'default' })) }),
+  params: t.Object({ plan_name: oneOf(PLAN_NAMES, { default: 'default' }) }),
   gates: [],
   handle: async ({ db, params }) => {
-    const row = await planLimits.find(db, params.plan_name ?? 'default')
+    const row = await planLimits.find(db, params.plan_name)
     if (row === undefined) throw noPlan()
     return present(row.limits)
   },

@@ -6,7 +6,7 @@ import { violates } from '../../db/errors.ts'
 import type { ProjectAlias as ProjectAliasRow } from '../../db/schema.ts'
 import { loads } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { invalid, noSuchRecord, notFound } from '../../http/problems.ts'
+import { invalid, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
 import { nameFaults } from './rules.ts'
 import * as projectAliases from './store.ts'
 
@@ -55,8 +55,8 @@ export const getProjectAlias = operation({
   returns: ProjectAlias,
 })
 
-const noProject = (): ReturnType<typeof notFound> => notFound('Project')
-const taken = (): ReturnType<typeof invalid> => invalid({ name: ['has already been taken'] })
+const noProject = (): Problem => notFound('Project')
+const taken = (): Problem => invalid({ name: ['has already been taken'] })
 
 export const createProjectAlias = operation({
   method: 'POST',

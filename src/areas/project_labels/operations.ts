@@ -22,7 +22,7 @@ export { promoteProjectLabel } from './promote_operations.ts'
 export { subscribeToProjectLabel, unsubscribeFromProjectLabel } from './subscription_operations.ts'
 
 const ancestors = {
-  include_ancestor_groups: t.Optional(t.Boolean({ default: true })),
+  include_ancestor_groups: t.Boolean({ default: true }),
 }
 
 export const listProjectLabels = operation({
@@ -40,7 +40,7 @@ export const listProjectLabels = operation({
   handle: async (ctx) => {
     const { db, params, page } = ctx
     const found = await labels.listLabels(db, ctx, {
-      ancestors: params.include_ancestor_groups ?? true,
+      ancestors: params.include_ancestor_groups,
       search: params.search ?? '',
       limit: page.size,
       offset: page.offset,

@@ -29,10 +29,11 @@ export const listProjectGroups = operation({
   params: t.Object({
     search: t.Optional(t.String({ maxLength: 1_000, description: 'Part of the name or path' })),
     skip_groups: t.Optional(listOf(t.Integer())),
-    with_shared: t.Optional(t.Boolean({ default: false })),
-    shared_visible_only: t.Optional(
-      t.Boolean({ default: false, description: 'Taken, and changes nothing: no others are ever shown' }),
-    ),
+    with_shared: t.Boolean({ default: false }),
+    shared_visible_only: t.Boolean({
+      default: false,
+      description: 'Taken, and changes nothing: no others are ever shown',
+    }),
     shared_min_access_level: t.Optional(
       t.Unsafe<number>({ type: 'integer', enum: Object.values(ROLES).filter((level) => level > 0) }),
     ),
@@ -43,7 +44,7 @@ export const listProjectGroups = operation({
     const found = await listGroups(db, actor, project, {
       search: params.search ?? '',
       skip: params.skip_groups ?? [],
-      shared: params.with_shared ?? false,
+      shared: params.with_shared,
       least: params.shared_min_access_level ?? 0,
       limit: page.size,
       offset: page.offset,

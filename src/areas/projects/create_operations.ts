@@ -25,7 +25,7 @@ const params = t.Object(
     namespace_id: t.Optional(
       t.Integer({ description: 'A group or a personal namespace; without it, the caller’s own' }),
     ),
-    initialize_with_readme: t.Optional(t.Boolean({ default: false })),
+    initialize_with_readme: t.Boolean({ default: false }),
     import_url: t.Optional(
       t.String({ maxLength: 4_000, description: 'A repository to copy; the answer does not wait for it' }),
     ),

@@ -2,7 +2,7 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import { ROLES } from '../../core/roles.ts'
 import type { Actor } from '../../http/gate.ts'
 import type { Keyset, PageRequest } from '../../http/operation.ts'
-import { noKeyset, offsetTooDeep, refused } from '../../http/problems.ts'
+import { noKeyset, offsetTooDeep, refused, type Problem } from '../../http/problems.ts'
 import { date, listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/pages.ts'
@@ -19,14 +19,14 @@ import { presentRecord, type Project } from '../../records/full_project.ts'
 import { withCommitCount } from './commit_counts.ts'
 import { listProjects } from './list_store.ts'
 
-const flag = t.Optional(t.Boolean({ default: false }))
+const flag = t.Boolean({ default: false })
 
 /** What every list of projects can be asked. */
 export const listParams = {
   archived: t.Optional(t.Boolean()),
   visibility: t.Optional(oneOf(VISIBILITIES)),
-  order_by: t.Optional(oneOf(PROJECT_ORDERS, { default: 'created_at' })),
-  sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+  order_by: oneOf(PROJECT_ORDERS, { default: 'created_at' }),
+  sort: oneOf(['asc', 'desc'], { default: 'desc' }),
   search: t.Optional(
     t.String({
       maxLength: 1_000,
@@ -46,34 +46,27 @@ export const listParams = {
   with_merge_requests_enabled: flag,
   topic: t.Optional(listOf(t.String())),
   topic_id: t.Optional(t.Integer({ description: 'Finds nothing: topics have names alone' })),
-  imported: t.Optional(
-    t.Boolean({ default: false, description: 'Those that the caller imported by address' }),
-  ),
+  imported: t.Boolean({ default: false, description: 'Those that the caller imported by address' }),
   active: t.Optional(t.Boolean({ description: 'Those that are not archived; or those that are' })),
   marked_for_deletion_on: t.Optional(
     t.Unsafe<string>({ ...date(), description: 'Finds nothing: what is deleted is gone at once' }),
   ),
-  repository_checksum_failed: t.Optional(
-    t.Boolean({ default: false, description: 'Finds nothing when true' }),
-  ),
-  wiki_checksum_failed: t.Optional(t.Boolean({ default: false, description: 'Finds nothing when true' })),
+  repository_checksum_failed: t.Boolean({ default: false, description: 'Finds nothing when true' }),
+  wiki_checksum_failed: t.Boolean({ default: false, description: 'Finds nothing when true' }),
   id_after: t.Optional(t.Integer()),
   id_before: t.Optional(t.Integer()),
   last_activity_after: t.Optional(timestamp()),
   last_activity_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
   updated_before: t.Optional(timestamp()),
-  statistics: t.Optional(
-    t.Boolean({ default: false, description: 'Of those where the caller is a Reporter or more' }),
-  ),
-  with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+  statistics: t.Boolean({ default: false, description: 'Of those where the caller is a Reporter or more' }),
+  with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
 }
 type ListParams = Static<TObject<typeof listParams>>
 
 const DEEPEST = 50_000
-export const tooDeep = (): ReturnType<typeof offsetTooDeep> => offsetTooDeep(DEEPEST, 'Project')
-export const unpaired = (): ReturnType<typeof refused> =>
-  refused('`updated_at` filter and `updated_at` sorting must be paired')
+export const tooDeep = (): Problem => offsetTooDeep(DEEPEST, 'Project')
+export const unpaired = (): Problem => refused('`updated_at` filter and `updated_at` sorting must be paired')
 
 interface Ask extends Pick<Instance, 'config' | 'db' | 'git'> {
   readonly actor: Actor | null
@@ -125,13 +118,13 @@ export async function answerList(
 const isNowhere = ({ actor, params }: Ask): boolean =>
   params.topic_id !== undefined ||
   params.marked_for_deletion_on !== undefined ||
-  params.repository_checksum_failed === true ||
-  params.wiki_checksum_failed === true ||
-  (params.imported === true && actor === null) ||
+  params.repository_checksum_failed ||
+  params.wiki_checksum_failed ||
+  (params.imported && actor === null) ||
   (params.active !== undefined && params.active === params.archived)
 
 /** What cannot be asked for together. */
-function check({ order_by = 'created_at', ...params }: ListParams, page: PageRequest): void {
+function check({ order_by, ...params }: ListParams, page: PageRequest): void {
   if (page.cursor !== undefined && order_by !== 'id') throw noKeyset()
   if (page.cursor === undefined && page.offset > DEEPEST) throw tooDeep()
   const updated = params.updated_after ?? params.updated_before
@@ -143,7 +136,7 @@ function wanted(
   of: ProjectListShape['of'],
 ): [ProjectListShape, Parameters<typeof listProjects>[3]] {
   const keyset = page.cursor !== undefined
-  const order = params.order_by ?? 'created_at'
+  const order = params.order_by
   const { updated_after, updated_before, topic = [], search = '' } = params
   check(params, page)
   const role = roleOf(actor, params)
@@ -158,8 +151,8 @@ function wanted(
     archived: params.archived ?? (params.active === undefined ? null : !params.active),
     search: meant(search),
     topic: topic.length > 0,
-    starred: actor !== null && params.starred === true,
-    imported: params.imported === true,
+    starred: actor !== null && params.starred,
+    imported: params.imported,
     role: role !== undefined,
     ids: (params.id_after ?? params.id_before) !== undefined,
     uses: [

@@ -43,9 +43,9 @@ export const getProject = operation({
   summary: 'Get a project',
   published: true,
   params: t.Object({
-    statistics: t.Optional(t.Boolean({ default: false, description: 'For Reporters and above' })),
-    license: t.Optional(t.Boolean({ default: false })),
-    with_custom_attributes: t.Optional(t.Boolean({ default: false, description: 'For administrators' })),
+    statistics: t.Boolean({ default: false, description: 'For Reporters and above' }),
+    license: t.Boolean({ default: false }),
+    with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
   }),
   gates: [project, anyone],
   handle: async (ctx) => {

@@ -5,7 +5,14 @@ import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { badParams, conflict, forbidden, noSuchRecord, unprocessable } from '../../http/problems.ts'
+import {
+  badParams,
+  conflict,
+  forbidden,
+  noSuchRecord,
+  unprocessable,
+  type Problem,
+} from '../../http/problems.ts'
 import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
 import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
@@ -77,11 +84,10 @@ export const getProtectedBranch = operation({
   returns: ProtectedBranch,
 })
 
-const noAccess = (): ReturnType<typeof unprocessable> =>
+const noAccess = (): Problem =>
   unprocessable(['Cannot add users or groups unless they have access to the project'])
 
-const exists = (name = 'NAME'): ReturnType<typeof conflict> =>
-  conflict(`Protected branch '${name}' already exists`)
+const exists = (name = 'NAME'): Problem => conflict(`Protected branch '${name}' already exists`)
 
 export const createProtectedBranch = operation({
   method: 'POST',
@@ -94,7 +100,7 @@ export const createProtectedBranch = operation({
     push_access_level: t.Optional(level),
     merge_access_level: t.Optional(level),
     unprotect_access_level: t.Optional(openLevel),
-    allow_force_push: t.Optional(t.Boolean({ default: false })),
+    allow_force_push: t.Boolean({ default: false }),
     allowed_to_push: t.Optional(granted),
     allowed_to_merge: t.Optional(granted),
     allowed_to_unprotect: t.Optional(opened),
@@ -108,7 +114,7 @@ export const createProtectedBranch = operation({
     const fault = nameFault(name)
     if (fault !== undefined) throw unprocessable([fault])
     if (await protectedBranches.find(db, project.id, name)) throw exists(name)
-    const values = { project_id: project.id, name, allow_force_push: params.allow_force_push ?? false }
+    const values = { project_id: project.id, name, allow_force_push: params.allow_force_push }
     const id = await protectedBranches.insert(db, values).catch((error: unknown) => {
       throw violates(error, 'protected_branches_name_key') ? exists(name) : error
     })

@@ -8,7 +8,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Actor, Gate, Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { invalid, notFound, refused } from '../../http/problems.ts'
+import { invalid, notFound, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitStatus, present } from './entity.ts'
 import { OPEN, STATES, stepFault, textFaults, together } from './rules.ts'
@@ -27,19 +27,19 @@ export const listCommitStatuses = operation({
     ref: t.Optional(t.String()),
     stage: t.Optional(t.String()),
     name: t.Optional(t.String()),
-    all: t.Optional(t.Boolean({ default: false, description: 'Earlier words about the same name too' })),
+    all: t.Boolean({ default: false, description: 'Earlier words about the same name too' }),
     pipeline_id: t.Optional(t.Integer()),
-    order_by: t.Optional(oneOf(['id', 'pipeline_id'], { default: 'id' })),
-    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'asc' })),
+    order_by: oneOf(['id', 'pipeline_id'], { default: 'id' }),
+    sort: oneOf(['asc', 'desc'], { default: 'asc' }),
   }),
   gates: [commit],
   handle: async (ctx) => {
     const { db, project, commit, params, page } = ctx
     if (params.stage !== undefined && params.stage !== STAGE) return { items: [], total: 0 }
     const shape = {
-      by: params.order_by ?? 'id',
+      by: params.order_by,
       desc: params.sort === 'desc',
-      all: params.all ?? false,
+      all: params.all,
       named: params.name !== undefined,
       onRef: params.ref !== undefined,
       inPipeline: params.pipeline_id !== undefined,
@@ -58,8 +58,8 @@ export const listCommitStatuses = operation({
   returns: pageOf(CommitStatus),
 })
 
-const noRef = (): ReturnType<typeof notFound> => notFound('References for commit')
-const noPipeline = (): ReturnType<typeof notFound> => notFound('Pipeline')
+const noRef = (): Problem => notFound('References for commit')
+const noPipeline = (): Problem => notFound('Pipeline')
 
 interface Wanted {
   readonly ref?: string

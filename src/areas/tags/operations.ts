@@ -6,7 +6,7 @@ import { isBranchName, signatureOf } from '../../core/commit_writing.ts'
 import { searching } from '../../core/ref_search.ts'
 import { isGitError } from '../../git/errors.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound, refused } from '../../http/problems.ts'
+import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Tag, present } from './entity.ts'
 import { tag } from './gates.ts'
@@ -19,8 +19,8 @@ export const listTags = operation({
   published: true,
   first: code,
   params: t.Object({
-    order_by: t.Optional(oneOf(['name', 'updated', 'version'], { default: 'updated' })),
-    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    order_by: oneOf(['name', 'updated', 'version'], { default: 'updated' }),
+    sort: oneOf(['asc', 'desc'], { default: 'desc' }),
     search: t.Optional(
       t.String({ description: 'Part of the name; `^` before its beginning, `$` after its end' }),
     ),
@@ -28,7 +28,7 @@ export const listTags = operation({
   gates: [filledRepository],
   handle: async (ctx) => {
     const { repository, params, page } = ctx
-    const sorted = await listFound(repository, params.order_by ?? 'updated')
+    const sorted = await listFound(repository, params.order_by)
     if (params.sort !== 'asc') sorted.reverse()
     const matches = searching(params.search ?? '')
     const found = sorted.filter(({ name }) => matches(name))
@@ -50,7 +50,7 @@ export const getTag = operation({
   returns: Tag,
 })
 
-const noSignature = (): ReturnType<typeof notFound> => notFound('Signature')
+const noSignature = (): Problem => notFound('Signature')
 
 export const getTagSignature = operation({
   method: 'GET',
@@ -67,9 +67,9 @@ export const getTagSignature = operation({
 /** The most characters of a tag's message. */
 const LONGEST = 1024 * 1024
 
-const badName = (): ReturnType<typeof refused> => refused('Tag name invalid')
-const taken = (name = ''): ReturnType<typeof refused> => refused(`Tag ${name} already exists`)
-const badTarget = (ref = ''): ReturnType<typeof refused> => refused(`Target ${ref} is invalid`)
+const badName = (): Problem => refused('Tag name invalid')
+const taken = (name = ''): Problem => refused(`Tag ${name} already exists`)
+const badTarget = (ref = ''): Problem => refused(`Target ${ref} is invalid`)
 
 export const createTag = operation({
   method: 'POST',

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
 import type { Entry } from '../../git/objects/tree.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { badParams, notFound } from '../../http/problems.ts'
+import { badParams, notFound, type Problem } from '../../http/problems.ts'
 
 const TreeEntry = t.Object({
   id: t.String(),
@@ -12,9 +12,9 @@ const TreeEntry = t.Object({
   mode: t.String(),
 })
 
-const noTree = (): ReturnType<typeof notFound> => notFound('Tree')
-const noPath = (): ReturnType<typeof notFound> => notFound('invalid revision or path')
-const badToken = (): ReturnType<typeof badParams> => badParams(['page_token is invalid'])
+const noTree = (): Problem => notFound('Tree')
+const noPath = (): Problem => notFound('invalid revision or path')
+const badToken = (): Problem => badParams(['page_token is invalid'])
 
 /** The most entries of one directory that are put in order. */
 const MOST = 100_000
@@ -27,9 +27,9 @@ export const listTree = operation({
   published: true,
   first: code,
   params: t.Object({
-    path: t.Optional(t.String({ default: '', description: 'The directory; the root when absent' })),
+    path: t.String({ default: '', description: 'The directory; the root when absent' }),
     ref: t.Optional(t.String({ description: 'A branch, a tag or a hash; the default branch when absent' })),
-    recursive: t.Optional(t.Boolean({ default: false })),
+    recursive: t.Boolean({ default: false }),
     page_token: t.Optional(
       t.String({ description: 'Where a page of keyset pagination starts, by the link before' }),
     ),
@@ -43,7 +43,7 @@ export const listTree = operation({
     const keyset = page.cursor !== undefined
     const start = keyset ? readToken(page.cursor || (params.page_token ?? '')) : page.offset
     const list = async (skip: number, limit: number): Promise<Entry[]> => {
-      const query = { path: params.path ?? '', recursive: params.recursive ?? false, skip, limit }
+      const query = { path: params.path, recursive: params.recursive, skip, limit }
       const found = await repository.entries(commit.tree, query)
       if (found === undefined) throw noPath()
       return found

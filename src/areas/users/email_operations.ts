@@ -3,7 +3,7 @@ import { administrator, signedIn } from '../../access/gates.ts'
 import type { User } from '../../db/schema.ts'
 import { loads, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { invalid, notFound } from '../../http/problems.ts'
+import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { nullable, timestamp } from '../../http/schema.ts'
 import * as emails from './email_store.ts'
 import { user } from './gates.ts'
@@ -49,7 +49,7 @@ export const listOwnEmails = operation({
   returns: pageOf(Email),
 })
 
-const taken = (): ReturnType<typeof invalid> => invalid({ email: ['has already been taken'] })
+const taken = (): Problem => invalid({ email: ['has already been taken'] })
 
 async function add(
   { db }: Pick<Context, 'db'>,
@@ -97,7 +97,7 @@ export const addOwnEmail = operation({
 })
 
 const says = 'an address of the user beside the first'
-const missing = (): ReturnType<typeof notFound> => notFound('Email')
+const missing = (): Problem => notFound('Email')
 const emailOfUser = loads({
   param: 'email_id',
   type: t.Integer(),

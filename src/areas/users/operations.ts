@@ -3,7 +3,7 @@ import { administrator, anyone, signedIn } from '../../access/gates.ts'
 import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
 import * as core from '../../core/users.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { badParams, conflict, forbidden, invalid } from '../../http/problems.ts'
+import { badParams, conflict, forbidden, invalid, type Problem } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { FullUser, SomeUser, presentFully, presentPublicly } from '../../records/person.ts'
 import { presentUser } from '../../records/user.ts'
@@ -19,9 +19,8 @@ export * from './status_operations.ts'
 export * from './token_operations.ts'
 
 const flag = t.Optional(t.Boolean())
-const listRefused = (): ReturnType<typeof forbidden> => forbidden('Not authorized to access /api/v4/users')
-const unpaired = (): ReturnType<typeof badParams> =>
-  badParams(['extern_uid, provider provide all or none of parameters'])
+const listRefused = (): Problem => forbidden('Not authorized to access /api/v4/users')
+const unpaired = (): Problem => badParams(['extern_uid, provider provide all or none of parameters'])
 
 export const listUsers = operation({
   method: 'GET',
@@ -51,12 +50,12 @@ export const listUsers = operation({
     provider: t.Optional(t.String({ description: 'With `extern_uid`' })),
     created_after: t.Optional(timestamp()),
     created_before: t.Optional(timestamp()),
-    order_by: t.Optional(oneOf(users.ORDERS, { default: 'id' })),
-    sort: t.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    order_by: oneOf(users.ORDERS, { default: 'id' }),
+    sort: oneOf(['asc', 'desc'], { default: 'desc' }),
   }),
   gates: [anyone],
   handle: async ({ db, actor, config, params, page }) => {
-    const { order_by: order = 'id', sort, ...filters } = params
+    const { order_by: order, sort, ...filters } = params
     if (actor === null && (filters.username ?? '') === '') throw listRefused()
     const { two_factor, extern_uid, provider, saml_provider_id, ...known } = filters
     const { admins, without_projects, created_after, created_before, ...forAll } = known
@@ -96,8 +95,7 @@ export const getUser = operation({
   returns: SomeUser,
 })
 
-const taken = (what: 'Email' | 'Username') => (): ReturnType<typeof conflict> =>
-  conflict(`${what} has already been taken`)
+const taken = (what: 'Email' | 'Username') => (): Problem => conflict(`${what} has already been taken`)
 const refusals = [taken('Email'), taken('Username'), () => invalid({ email: ['is invalid'] })]
 
 /** For a write that gives somebody a name or an address that may be another's. */
@@ -112,7 +110,7 @@ function check(said: Parameters<typeof faultsOf>[0]): void {
   if (Object.keys(faults).length > 0) throw invalid(faults)
 }
 
-const notOwned = (): ReturnType<typeof invalid> => invalid({ public_email: ['is not an email you own'] })
+const notOwned = (): Problem => invalid({ public_email: ['is not an email you own'] })
 
 export const createUser = operation({
   method: 'POST',
@@ -168,7 +166,7 @@ export const updateUser = operation({
     email: t.Optional(t.String()),
     username: t.Optional(t.String({ minLength: 1 })),
     name: t.Optional(t.String({ minLength: 1 })),
-    skip_reconfirmation: t.Optional(t.Boolean({ default: true })),
+    skip_reconfirmation: t.Boolean({ default: true }),
     ...userParams,
   }),
   gates: [user],
@@ -186,8 +184,7 @@ export const updateUser = operation({
   refuses: [...refusals, notOwned],
 })
 
-const soleOwner = (): ReturnType<typeof conflict> =>
-  conflict('User cannot be removed while is the sole-owner of a group')
+const soleOwner = (): Problem => conflict('User cannot be removed while is the sole-owner of a group')
 
 export const deleteUser = operation({
   method: 'DELETE',
@@ -195,12 +192,12 @@ export const deleteUser = operation({
   summary: 'Delete a user; what was written stays, as the ghost’s, unless `hard_delete`',
   published: true,
   first: [signedIn, administrator],
-  params: t.Object({ hard_delete: t.Optional(t.Boolean({ default: false })) }),
+  params: t.Object({ hard_delete: t.Boolean({ default: false }) }),
   gates: [user],
   handle: async ({ db, user, params }) => {
     if (user.user_type === 'ghost') throw forbidden()
-    if (params.hard_delete !== true && (await ownsAlone(db, user.id))) throw soleOwner()
-    await removeUserAndAll(db, user.id, params.hard_delete === true)
+    if (!params.hard_delete && (await ownsAlone(db, user.id))) throw soleOwner()
+    await removeUserAndAll(db, user.id, params.hard_delete)
     return null
   },
   returns: nothing,

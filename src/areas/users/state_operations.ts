@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
 import { operation } from '../../http/operation.ts'
-import { forbidden } from '../../http/problems.ts'
+import { forbidden, type Problem } from '../../http/problems.ts'
 import { nullable } from '../../http/schema.ts'
 import { user } from './gates.ts'
 import * as users from './store.ts'
@@ -15,7 +15,7 @@ const done = {
   status: 201,
 } as const
 
-type Refusal = () => ReturnType<typeof forbidden>
+type Refusal = () => Problem
 const blocksItself: Refusal = () => forbidden('The API initiating user cannot be blocked by the API')
 const internal: Refusal = () => forbidden('An internal user cannot be blocked')
 

@@ -5,7 +5,7 @@ import type { UserStatus } from '../../db/schema_people.ts'
 import type { Context, Gate } from '../../http/gate.ts'
 import * as core from '../../core/users.ts'
 import { operation } from '../../http/operation.ts'
-import { invalid, notFound } from '../../http/problems.ts'
+import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { keysOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import * as statuses from './status_store.ts'
@@ -79,7 +79,7 @@ const AFTER = {
 } as const
 const TIMES = keysOf(AFTER)
 const LONGEST = 100
-const overlong = (): ReturnType<typeof invalid> => invalid({ message: [tooLong(LONGEST)] })
+const overlong = (): Problem => invalid({ message: [tooLong(LONGEST)] })
 
 export const setOwnStatus = operation({
   method: 'PUT',

@@ -6,7 +6,7 @@ import * as tokens from '../../core/access_tokens.ts'
 import * as users from '../../core/users.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, notFound, refused } from '../../http/problems.ts'
+import { forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
@@ -69,10 +69,10 @@ export const listImpersonationTokens = operation({
   summary: 'List the tokens that let administrators act as a user',
   published: true,
   first: [signedIn, administrator],
-  params: t.Object({ state: t.Optional(oneOf(['all', 'active', 'inactive'], { default: 'all' })) }),
+  params: t.Object({ state: oneOf(['all', 'active', 'inactive'], { default: 'all' }) }),
   gates: [userById],
   handle: async ({ db, user, params, page }) => {
-    const { state = 'all' } = params
+    const { state } = params
     const shape: tokens.ListShape = {
       kind: 'impersonation',
       one: true,
@@ -123,7 +123,7 @@ export const createImpersonationToken = operation({
   refuses: [pastExpiry, noScopes],
 })
 
-const notRevoked = (): ReturnType<typeof refused> => refused('400 Bad request')
+const notRevoked = (): Problem => refused('400 Bad request')
 
 export const revokeImpersonationToken = operation({
   method: 'DELETE',
