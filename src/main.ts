@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
+import { addFreezes } from './cli/freezes.ts'
 import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
@@ -49,6 +50,7 @@ async function buildProgram(): Promise<Command> {
     addThings,
     addPlanning,
     addSwitches,
+    addFreezes,
     addDemo,
   ])
     add(program)

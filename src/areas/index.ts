@@ -14,6 +14,7 @@ import * as compare from './compare/operations.ts'
 import { discussionOperations, noteOperations } from './discussions/operations.ts'
 import * as epics from './epics/operations.ts'
 import * as files from './files/operations.ts'
+import * as freezePeriods from './freeze_periods/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
 import * as groups from './groups/operations.ts'
 import * as invitations from './invitations/operations.ts'
@@ -68,6 +69,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   resource_events: resourceEventOperations,
   todos: todoOperations,
   badges,
+  freeze_periods: freezePeriods,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

@@ -3,6 +3,7 @@ import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as ci from './schema_ci.ts'
+import type { FreezePeriodTable } from './schema_freeze_periods.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
@@ -63,6 +64,7 @@ export interface Database {
   todos: conversation.TodoTable
   label_priorities: planning.LabelPriorityTable
   badges: BadgeTable
+  freeze_periods: FreezePeriodTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable

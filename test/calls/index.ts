@@ -4,6 +4,7 @@ import { badges } from './badges.ts'
 import { conversation } from './conversation.ts'
 import { events } from './events.ts'
 import { firstAreas } from './first_areas.ts'
+import { freezePeriods } from './freeze_periods.ts'
 import { groups } from './groups.ts'
 import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
@@ -23,6 +24,7 @@ const ALL: readonly Calls[] = [
   conversation,
   events,
   firstAreas,
+  freezePeriods,
   groups,
   invitations,
   issues,
