@@ -37,10 +37,14 @@ const GROUP_SETTINGS = {
   experiment_features_enabled: false,
 }
 
+/** Published features of groups that no operation serves yet; the area that serves one removes its line. */
+const UNSERVED_GROUP_SETTINGS = { lfs_enabled: false, wiki_access_level: 'disabled' }
+
 export type GroupSettings = typeof GROUP_SETTINGS
 
 /** A group's settings as they stand. */
 export const settingsOf = ({ settings }: Pick<Namespace, 'settings'>): GroupSettings => ({
   ...GROUP_SETTINGS,
   ...settings,
+  ...UNSERVED_GROUP_SETTINGS,
 })

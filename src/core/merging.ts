@@ -8,7 +8,7 @@ import { headOf } from './comparing.ts'
 import { finishMerge } from './merge_request_moves.ts'
 import { findIntents, forgetIntent, noteIntent, type Intent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
-import { pipelinesLet } from './pipelines.ts'
+import { checksPassed, pipelinesLet } from './pipelines.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -33,6 +33,8 @@ export interface MergePlan {
   readonly method: 'merge' | 'rebase_merge' | 'ff'
   /** What the source branch must hold. */
   readonly sha: string | undefined
+  /** Whether the checks of its head, where there are any, must have passed. */
+  readonly afterChecks: boolean
   readonly squash: boolean
   readonly message: string
   readonly squashMessage: string
@@ -85,6 +87,8 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<Intent> {
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
       if (!(await pipelinesLet(merging.db, project.id, head))) throw new MergeRefused('not_allowed')
+      if (plan.afterChecks && !(await checksPassed(merging.db, project.id, head)))
+        throw new MergeRefused('not_allowed')
       const intent = { id: request.id, user_id: merging.actor.id, ...made }
       const { target_branch } = request
       if (!(await noteIntent(merging.db, { ...intent, target_branch }))) throw new MergeRefused('not_allowed')

@@ -44,6 +44,12 @@ export async function pipelinesLet(db: Db, projectId: number, sha: string): Prom
   return found !== undefined && pipelineFault(found.state) === undefined
 }
 
+/** Whether no pipeline ran for the commit, or the newest succeeded: what an automatic merge asks for. */
+export async function checksPassed(db: Db, projectId: number, sha: string): Promise<boolean> {
+  const pipeline = await lastPipeline(db, projectId, sha)
+  return pipeline === undefined || pipeline.status === 'success'
+}
+
 const insert = statement(
   (
     p: Slots<{

@@ -29,6 +29,24 @@ export const FEATURE_LEVELS = {
 } as const satisfies Record<string, FeatureLevel>
 export type Feature = keyof typeof FEATURE_LEVELS
 
+/**
+ * Published features that no operation serves yet. Records show them disabled, whatever is set: clients rely on what a
+ * record announces. The area that serves one removes its name.
+ */
+const UNSERVED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
+  'wiki',
+  'pages',
+  'container_registry',
+  'releases',
+  'feature_flags',
+  'infrastructure',
+  'model_experiments',
+  'model_registry',
+  'requirements',
+])
+/** The same for switches that belong to no feature. */
+export const UNSERVED_FLAGS = ['packages_enabled', 'lfs_enabled'] as const
+
 /** What stands on the repository: open to nobody to whom that is not open. */
 export const REPOSITORY_FEATURES: readonly Feature[] = ['merge_requests']
 
@@ -91,12 +109,13 @@ const SWITCH_OF: Readonly<Partial<Record<Feature, string>>> = Object.fromEntries
   Object.entries(FEATURE_SWITCHES).map(([name, feature]) => [feature, name]),
 )
 
-/** The level of a feature: as set by `issues_access_level` and the like, or by the older `issues_enabled`. */
+/** The level of a feature: disabled where nothing serves it, else as set by `issues_access_level` and the like, or by the older `issues_enabled`. */
 export function levelOf(
   { settings, repository_access_level }: Pick<Project, 'settings' | 'repository_access_level'>,
   feature: Feature,
 ): FeatureLevel {
   if (feature === 'repository') return repository_access_level
+  if (UNSERVED_FEATURES.has(feature)) return 'disabled'
   const level = settings[`${feature}_access_level`]
   if (level === 'disabled' || level === 'private' || level === 'enabled') return level
   const old = SWITCH_OF[feature]

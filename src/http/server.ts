@@ -143,7 +143,7 @@ function addDeadline(app: FastifyInstance, milliseconds: number): void {
 }
 
 const GIT_ADDRESS =
-  /^\/(?!api\/|-\/)([^?#]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?=$|[?#])/
+  /^\/(?!api\/|-\/)([^?#]+?)(?:\.git)?\/(info\/refs|info\/lfs\/[^?#]*|git-upload-pack|git-receive-pack)(?=$|[?#])/
 
 /** Brings the address of a repository, whose path has as many segments as it has groups, to where it is routed. */
 const gitAddress = (url: string): string =>

@@ -5,6 +5,7 @@ import {
   FLAGS,
   NUMBERS,
   TEXTS,
+  UNSERVED_FLAGS,
   WORDS,
   levelOf,
   type Feature,
@@ -64,6 +65,7 @@ export function presentSettings(row: Project): Shown {
   for (const feature of FEATURES) shown[`${feature}_access_level`] = levelOf(row, feature)
   for (const name of SWITCH_NAMES)
     shown[name] = shown[`${FEATURE_SWITCHES[name]}_access_level`] !== 'disabled'
+  for (const name of UNSERVED_FLAGS) shown[name] = false
   shown['emails_disabled'] = shown['emails_enabled'] === false
   return shown as Shown
 }

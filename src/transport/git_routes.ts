@@ -12,6 +12,7 @@ import {
   type Around,
   type Surroundings,
 } from './conversation.ts'
+import { refuseLfs } from './lfs_route.ts'
 import { receivePack } from './push_route.ts'
 import { relay } from './relay.ts'
 import { Transfers } from './transfers.ts'
@@ -46,6 +47,7 @@ export function mountGit(app: FastifyInstance, surroundings: Surroundings): void
         config: { operations: { [method]: name }, ownDeadline: true },
         handler: (request, reply) => handler(around, request, reply),
       })
+    refuseLfs(scope)
     route('GET', 'info/refs', 'getGitRefs', infoRefs)
     route('POST', 'git-upload-pack', 'gitUploadPack', uploadPack)
     route('POST', 'git-receive-pack', 'gitReceivePack', receivePack)

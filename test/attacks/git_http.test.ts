@@ -233,6 +233,26 @@ test('a pack that is larger than a push may be is refused', async () => {
   await nothingHappened()
 })
 
+test('a client of LFS is refused in the form of LFS, wherever it asks', async () => {
+  const root = `/${project.full_path}.git/info/lfs`
+  for (const [method, path] of [
+    ['POST', 'objects/batch'],
+    ['POST', 'locks/verify'],
+    ['GET', 'locks'],
+    ['PUT', `objects/${'0'.repeat(64)}`],
+  ] as const) {
+    const body = method === 'GET' ? '' : JSON.stringify({ operation: 'download', objects: [] })
+    const headers = {
+      'Content-Type': 'application/vnd.git-lfs+json',
+      'Content-Length': String(body.length),
+    }
+    const { text: answer } = await speak(client.port, request(`${method} ${root}/${path}`, headers, body))
+    assert.match(answer, /^HTTP\/1.1 501 /, answer)
+    assert.match(answer, /content-type: application\/vnd\.git-lfs\+json\r\n/i)
+    assert.match(answer, /\{"message":"This server does not store Git LFS objects\."\}/)
+  }
+})
+
 test('a compressed request is measured as it unfolds', async () => {
   const gzip = { 'content-encoding': 'gzip' }
   const flushes = gzipSync(Buffer.alloc(100 * MB, '0000'))

@@ -76,7 +76,6 @@ const SETTINGS: Record<string, unknown> = {
   lock_math_rendering_limits_enabled: true,
   membership_lock: true,
   file_template_project_id: 9,
-  wiki_access_level: 'private',
   assistant_features_enabled: false,
   lock_assistant_features_enabled: true,
   assistant_availability: 'never_on',
@@ -103,6 +102,17 @@ test('every setting is kept, shown by the answer and by the next reading, and ta
   const { prevent_sharing_groups_outside_hierarchy: _later, ...first } = SETTINGS
   const twin = await made(owner, { name: 'twin', path: fresh(), ...first })
   for (const [name, value] of Object.entries(first)) assert.deepEqual(twin[name], value, name)
+})
+
+test('what no operation serves is shown as switched off, whatever is set', async () => {
+  const owner = await world().make.user()
+  const { id } = await made(owner, { name: 'announced', path: fresh() })
+  const { body } = await send('PUT', `/groups/${id}`, owner, {
+    lfs_enabled: true,
+    wiki_access_level: 'enabled',
+  })
+  const { lfs_enabled, wiki_access_level } = body as Body
+  assert.deepEqual([lfs_enabled, wiki_access_level], [false, 'disabled'])
 })
 
 test('limits of minutes are for administrators, and what would not hold is not taken', async () => {

@@ -34,7 +34,11 @@ const CLOSED_TO_MERGES = new Set([
 ])
 const message = t.Optional(t.String({ maxLength: 1_000_000 }))
 
-const waits = t.Optional(t.Boolean({ description: 'Nothing is waited for: it is merged now, or refused' }))
+const waits = t.Optional(
+  t.Boolean({
+    description: 'Merges only where no check of the head runs or has failed; nothing is waited for yet',
+  }),
+)
 
 export const mergeMergeRequest = operation({
   method: 'PUT',
@@ -63,6 +67,7 @@ export const mergeMergeRequest = operation({
     await mergeBranches(ctx, {
       method: methodOf(project),
       sha: params.sha,
+      afterChecks: params.auto_merge ?? params.merge_when_pipeline_succeeds ?? false,
       squash: squashes(project, params.squash ?? row.squash),
       message: messageOr(params.merge_commit_message, mergeMessage(row, project, closes)),
       squashMessage: messageOr(params.squash_commit_message, row.title),

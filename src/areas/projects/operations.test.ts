@@ -193,7 +193,7 @@ test('what is set is shown, a level and its older switch as one', async () => {
     description: 'new',
     merge_method: 'ff',
     squash_option: 'always',
-    wiki_access_level: 'private',
+    snippets_access_level: 'private',
     repository_access_level: 'private',
     issues_access_level: 'enabled',
     tag_list: 'one,two',
@@ -203,9 +203,13 @@ test('what is set is shown, a level and its older switch as one', async () => {
   const now = await read()
   assert.deepEqual(changed.body, now)
   assert.deepEqual(
-    ['merge_method', 'squash_option', 'wiki_access_level', 'wiki_enabled', 'repository_access_level'].map(
-      (name) => now[name],
-    ),
+    [
+      'merge_method',
+      'squash_option',
+      'snippets_access_level',
+      'snippets_enabled',
+      'repository_access_level',
+    ].map((name) => now[name]),
     ['ff', 'always', 'private', true, 'private'],
   )
   assert.deepEqual(
@@ -216,6 +220,37 @@ test('what is set is shown, a level and its older switch as one', async () => {
     error: 'merge_method does not have a valid value',
   })
   assert.equal((await change(user, id, { description: '' })).body['description'], null)
+})
+
+test('what no operation serves is announced nowhere, whatever is set', async () => {
+  const user = await at().make.user()
+  const { id } = await created(user, {
+    name: 'announced',
+    lfs_enabled: true,
+    packages_enabled: true,
+    wiki_enabled: true,
+    container_registry_enabled: true,
+  })
+  const now = (await at().get(`/projects/${id}`, user)).body as Record<string, unknown>
+  const off = ['lfs_enabled', 'packages_enabled', 'wiki_enabled', 'container_registry_enabled']
+  assert.deepEqual(
+    off.map((name) => now[name]),
+    off.map(() => false),
+  )
+  assert.deepEqual(
+    [now['wiki_access_level'], now['container_registry_access_level']],
+    ['disabled', 'disabled'],
+  )
+  assert.equal(now['ssh_url_to_repo'], null)
+  const links = now['_links'] as Record<string, string>
+  assert.ok(!('events' in links))
+  for (const address of Object.values(links)) {
+    const answer = await at().get(new URL(address).pathname.replace('/api/v4', ''), user)
+    assert.ok(
+      [200, 404].includes(answer.status) && !/404 Not Found/.test(answer.text),
+      `${address}: ${answer.text}`,
+    )
+  }
 })
 
 test('a project moves to another path at once, for git’s address too, and not onto another’s', async () => {
