@@ -76,6 +76,14 @@ export interface Database {
   protected_branches: ProtectedBranchTable
   protected_branch_levels: ProtectedBranchLevelTable
   trigger_tokens: ci.TriggerTokenTable
+  resource_groups: ci.ResourceGroupTable
+  ci_runners: ci.RunnerTable
+  ci_runner_projects: ci.RunnerProjectTable
+  ci_runner_managers: ci.RunnerManagerTable
+  ci_tag_sets: ci.TagSetTable
+  ci_job_specs: ci.JobSpecTable
+  ci_jobs: ci.JobTable
+  ci_job_artifacts: ci.JobArtifactTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Id, Time, Times } from './columns.ts'
+import type { Id, Json, Time, Times } from './columns.ts'
 
 // The tables of what stands beside a repository.
 
@@ -33,6 +33,33 @@ export interface PipelineTable extends Times {
   status: Generated<string>
   source: Generated<string>
   user_id: number | null
+  before_sha: Generated<string>
+  tag: Generated<boolean>
+  protected: Generated<boolean>
+  name: string | null
+  stages: Generated<string[]>
+  yaml_errors: string | null
+  failure_reason: string | null
+  /** Sealed JSON. */
+  variables: Buffer | null
+  yaml_variables: Json<readonly PipelineVariable[]>
+  on_new_commit: Generated<'conservative' | 'interruptible' | 'none'>
+  on_job_failure: Generated<'all' | 'none'>
+  auto_canceled_by_id: number | null
+  merge_request_id: number | null
+  parent_id: number | null
+  committed_at: Date | null
+  started_at: Date | null
+  finished_at: Date | null
+  /** Seconds that any of its jobs ran. */
+  duration: number | null
+}
+
+export interface PipelineVariable {
+  readonly key: string
+  readonly value: string
+  readonly raw?: boolean
+  readonly file?: boolean
 }
 
 export interface CommitKeyTable {

@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { statement, type Slots } from '../db/statement.ts'
+import { finishJob } from './job_actions.ts'
+import { enqueued } from './processing.ts'
+import { inTurn } from './turn.ts'
+
+// What time alone changes. It is read from the jobs themselves, so that a process that dies loses nothing of it.
+
+/** Milliseconds between two rounds. */
+const ROUND = 1_000
+/** Jobs that one round looks at, of each kind. */
+const BATCH = 200
+
+export interface Patience {
+  /** Seconds that a runner may be silent before it has lost its job. */
+  readonly lease: number
+  /** Seconds that a job may run past its timeout: runners end it themselves. */
+  readonly grace: number
+  /** Seconds that a job may wait for a runner. */
+  readonly pending: number
+}
+export const PATIENCE: Patience = { lease: 300, grace: 120, pending: 86_400 }
+
+interface Due {
+  readonly id: number
+  readonly project_id: number
+}
+const scheduled = statement(
+  () => sql<Due & { has_resource_group: boolean }>`
+    select id, project_id, resource_group_id is not null as has_resource_group from ci_jobs
+     where status = 'scheduled' and scheduled_at <= clock_timestamp() order by scheduled_at limit ${sql.lit(BATCH)}`,
+)
+const lost = statement(
+  (p: Slots<Patience>) => sql<Due & { reason: string }>`
+    select id, project_id,
+           case when contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+                then 'stuck_or_timeout_failure' else 'job_execution_timeout' end as reason
+      from ci_jobs
+     where status in ('running', 'canceling') and kind = 'build'
+       and (contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+            or started_at < clock_timestamp() - make_interval(secs => timeout + ${p.grace}::float))
+     order by contacted_at limit ${sql.lit(BATCH)}`,
+)
+const stale = statement(
+  (p: Slots<{ pending: number }>) => sql<Due>`
+    select id, project_id from ci_jobs
+     where status = 'pending' and kind = 'build'
+       and queued_at < clock_timestamp() - make_interval(secs => ${p.pending}::float)
+     order by queued_at limit ${sql.lit(BATCH)}`,
+)
+const stillLost = statement(
+  (p: Slots<Patience & { id: number }>) => sql<{ id: number }>`
+    select id from ci_jobs
+     where id = ${p.id} and status in ('running', 'canceling')
+       and (contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+            or started_at < clock_timestamp() - make_interval(secs => timeout + ${p.grace}::float))`,
+)
+
+/** Starts delayed jobs whose time has come, and fails those whose runner or whose patience is gone. How many. */
+export async function applyTime(db: Db, patience: Patience = PATIENCE): Promise<number> {
+  let changed = 0
+  for (const { id, project_id, has_resource_group } of await db.rows(scheduled, {}))
+    changed += await db.transaction((tx) =>
+      inTurn(tx, project_id, async (turn) => {
+        const to = enqueued({ has_resource_group })
+        return (await turn.enter([id], ['scheduled'], to)).length
+      }),
+    )
+  for (const { id, project_id, reason } of await db.rows(lost, patience))
+    changed += await db.transaction((tx) =>
+      inTurn(tx, project_id, async (turn) => {
+        // The runner may have been heard of while this waited for its turn.
+        if ((await tx.one(stillLost, { ...patience, id })) === undefined) return 0
+        return (await finishJob(turn, id, { status: 'failed', failure_reason: reason })) ? 1 : 0
+      }),
+    )
+  for (const { id, project_id } of await db.rows(stale, patience))
+    changed += await db.transaction((tx) =>
+      inTurn(tx, project_id, async (turn) => {
+        const cause = { reason: 'stuck_or_timeout_failure' }
+        return (await turn.enter([id], ['pending'], 'failed', cause)).length
+      }),
+    )
+  return changed
+}
+
+/** Does a round each second until it is stopped by calling what it returns. Never throws. */
+export function watchJobs(db: Db, say: (detail: object, text: string) => void): () => void {
+  let isBusy = false
+  const round = async (): Promise<void> => {
+    if (isBusy) return
+    isBusy = true
+    try {
+      await applyTime(db)
+    } catch (error) {
+      say({ err: error }, 'jobs could not be looked through')
+    } finally {
+      isBusy = false
+    }
+  }
+  const clock = setInterval(() => void round(), ROUND)
+  clock.unref()
+  return () => clearInterval(clock)
+}
