@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
+import { watchJobs } from './ci/watch.ts'
 import type { Config } from './config.ts'
 import { hearCommits } from './core/commit_references.ts'
 import { sendInvitations } from './core/invitation_mail.ts'
@@ -106,10 +107,11 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
 
 export async function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> {
   const worker = await startWorker(client, instance, JOBS, log)
-  const unwatch = watchImports(client, (detail, text) => log.warn(detail, text))
+  const say = (detail: object, text: string): void => log.warn(detail, text)
+  const unwatch = [watchImports(client, say), watchJobs(client, say)]
   return {
     stop: () => {
-      unwatch()
+      for (const end of unwatch) end()
       return worker.stop()
     },
   }

@@ -14,6 +14,7 @@ interface Row {
 
 /** The areas that are served so far; an area is served whole or not at all. */
 const SERVED = new Set([
+  'resource_groups',
   'groups',
   'badges',
   'namespaces',

@@ -32,6 +32,7 @@ import * as projectLabels from './project_labels/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
 import * as snippets from './snippets/operations.ts'
+import * as resourceGroups from './resource_groups/operations.ts'
 import { resourceEventOperations } from './resource_events/operations.ts'
 import * as statuses from './statuses/operations.ts'
 import * as submodules from './submodules/operations.ts'
@@ -85,6 +86,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   milestones,
   iterations,
   epics,
+  resource_groups: resourceGroups,
   triggers,
 }
 

@@ -4,7 +4,6 @@ import type { Job, JobSpec, JobStatus } from '../db/schema_ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { findJob, latestJobs } from './job_store.ts'
 import { enqueued, revivedBy } from './processing.ts'
-import { isCompleted } from './status.ts'
 import type { Turn } from './turn.ts'
 
 // What people and runners do to one job. Each works inside a turn of the job's project.
@@ -121,7 +120,7 @@ export async function replaceJob(turn: Turn, id: number, userId: number | null):
 }
 
 /** Skipped jobs behind this one get another chance. */
-export async function reviveAfter(turn: Turn, pipelineId: number, name: string): Promise<void> {
+async function reviveAfter(turn: Turn, pipelineId: number, name: string): Promise<void> {
   const jobs = await latestJobs(turn.db, pipelineId)
   const names = new Set(revivedBy(jobs, name))
   const ids = jobs.filter((job) => names.has(job.name)).map((job) => job.id)
@@ -142,7 +141,7 @@ export async function retryJob(turn: Turn, id: number, userId: number): Promise<
 }
 
 /** Whether somebody may start the job. */
-export const isPlayable = (job: Pick<Job, 'status'>): boolean =>
+const isPlayable = (job: Pick<Job, 'status'>): boolean =>
   job.status === 'manual' || job.status === 'scheduled'
 
 const take = statement(
@@ -167,11 +166,3 @@ export async function playJob(
   await reviveAfter(turn, job.pipeline_id, job.name)
   return id
 }
-
-/** Cancels a job for good although its runner has not answered. */
-export const forceCancel = async (turn: Turn, id: number): Promise<boolean> =>
-  (await turn.enter([id], ['canceling'], 'canceled')).length > 0
-
-/** Whether a job's log and artifacts may be thrown away. */
-export const isErasable = (job: Pick<Job, 'status' | 'erased_at'>): boolean =>
-  isCompleted(job.status) && job.erased_at === null

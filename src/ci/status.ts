@@ -2,7 +2,7 @@ import type { JobStatus } from '../db/schema_ci.ts'
 
 // The states of jobs and what several of them come to together, as published.
 
-export const STATUSES = [
+const STATUSES = [
   'created',
   'waiting_for_resource',
   'preparing',

@@ -143,7 +143,7 @@ const gracefulJobs = async (db: Db, ids: readonly number[]): Promise<number[]> =
   (await db.rows(graceful, { ids })).map(({ id }) => id)
 
 /** Lets one transaction after the other change the pipelines of a project. Before any row of them is locked. */
-export const lockProject = async (db: Db, projectId: number): Promise<void> =>
+const lockProject = async (db: Db, projectId: number): Promise<void> =>
   void (await db.rows(lock, { key: `ci ${projectId}` }))
 
 /**

@@ -15,6 +15,7 @@ import { planning } from './planning.ts'
 import { projectLabels } from './project_labels.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
+import { resourceGroups } from './resource_groups.ts'
 import { snippets } from './snippets.ts'
 import { triggers } from './triggers.ts'
 
@@ -35,6 +36,7 @@ const ALL: readonly Calls[] = [
   projectLabels,
   projects,
   repositories,
+  resourceGroups,
   snippets,
   triggers,
 ]

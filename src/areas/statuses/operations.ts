@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
 import { developer } from '../../access/gates.ts'
+import { inTurn } from '../../ci/turn.ts'
 import { createPipeline } from '../../core/pipelines.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
@@ -11,7 +12,7 @@ import { operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitStatus, present } from './entity.ts'
-import { OPEN, STATES, stepFault, textFaults, together } from './rules.ts'
+import { OPEN, STATES, stepFault, textFaults } from './rules.ts'
 import * as statuses from './store.ts'
 
 /** The only stage there is outside of the service's own pipelines. */
@@ -105,22 +106,22 @@ export const createCommitStatus = operation({
   }),
   gates: [developer, commit, placed],
   handle: async (ctx) => {
-    const { db, project, commit, params, ref, name } = ctx
-    await statuses.lockCommit(db, project.id, commit.id)
-    const pipeline = await pipelineOf(ctx, ref, params.pipeline_id)
-    const before = await statuses.findLatest(db, { pipeline_id: pipeline.id, ref, name })
-    const said = {
-      project_id: project.id,
-      status: params.state,
-      target_url: params.target_url ?? null,
-      description: params.description ?? null,
-      coverage: params.coverage ?? null,
-    }
-    const row = await (before !== undefined && OPEN.includes(before.status)
-      ? step(ctx, before, said)
-      : say(ctx, before, { ...said, pipeline_id: pipeline.id, ref, name }))
-    const status = together(await statuses.listMembers(db, pipeline.id))
-    await statuses.setPipelineStatus(db, { project_id: project.id, id: pipeline.id, status })
+    const { db, project, params, ref, name } = ctx
+    const row = await inTurn(db, project.id, async (turn) => {
+      const pipeline = await pipelineOf(ctx, ref, params.pipeline_id)
+      const before = await statuses.findLatest(db, { pipeline_id: pipeline.id, ref, name })
+      const said = {
+        project_id: project.id,
+        status: params.state,
+        target_url: params.target_url ?? null,
+        description: params.description ?? null,
+        coverage: params.coverage ?? null,
+      }
+      turn.touchPipeline(pipeline.id)
+      return before !== undefined && OPEN.includes(before.status)
+        ? step(ctx, before, said)
+        : say(ctx, before, { ...said, pipeline_id: pipeline.id, ref, name })
+    })
     return present(row, ctx)
   },
   returns: CommitStatus,

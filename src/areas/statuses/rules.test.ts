@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { STATES, stepFault, textFaults, together, type State } from './rules.ts'
+import { STATES, stepFault, textFaults, type State } from './rules.ts'
 
 test('a status moves on from pending and from running, and never back or in place', () => {
   const open: [State, State][] = [
@@ -26,24 +26,6 @@ test('a status moves on from pending and from running, and never back or in plac
   )
   assert.match(stepFault('running', 'skipped') ?? '', /via :skip from :running/)
   assert.match(stepFault('success', 'failed') ?? '', /via :drop from :success/)
-})
-
-test('a pipeline is what its statuses come to', () => {
-  const rows: [State[], string][] = [
-    [[], 'created'],
-    [['skipped', 'skipped'], 'skipped'],
-    [['success', 'skipped'], 'success'],
-    [['success', 'canceled'], 'canceled'],
-    [['pending', 'pending'], 'pending'],
-    [['pending', 'skipped'], 'pending'],
-    [['pending', 'success'], 'running'],
-    [['running', 'failed'], 'running'],
-    [['failed', 'success'], 'failed'],
-    [['failed', 'canceled'], 'failed'],
-  ]
-  for (const [states, whole] of rows)
-    assert.equal(together(states.map((status) => ({ status, allow_failure: false }))), whole, states.join())
-  assert.equal(together([{ status: 'failed', allow_failure: true }]), 'success')
 })
 
 test('texts have a length, and a link leads to the web', () => {

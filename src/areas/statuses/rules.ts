@@ -28,28 +28,6 @@ export function stepFault(from: State, to: State): string | undefined {
   return `Cannot transition status via :${step} from :${from} (Reason(s): Status cannot transition via "${step}")`
 }
 
-interface Member {
-  readonly status: State
-  readonly allow_failure: boolean
-}
-
-/** What a pipeline's statuses come to together, as published. */
-export function together(members: readonly Member[]): string {
-  const states = new Set<string>(
-    members.map(({ status, allow_failure }) =>
-      allow_failure && (status === 'failed' || status === 'canceled') ? 'success' : status,
-    ),
-  )
-  const only = (...some: State[]): boolean => [...states].every((state) => some.includes(state as State))
-  if (states.size === 0) return 'created'
-  if (only('skipped')) return 'skipped'
-  if (only('success', 'skipped')) return 'success'
-  if (only('canceled', 'success', 'skipped')) return 'canceled'
-  if (only('pending', 'skipped')) return 'pending'
-  if (states.has('running') || states.has('pending')) return 'running'
-  return 'failed'
-}
-
 const MOST = 255
 
 interface Texts {

@@ -48,13 +48,6 @@ export const listStatuses = (
   values: ListValues,
 ): Promise<Listed<StatusWithAuthor>> => db.page(list(shape), values)
 
-const lock = statement(
-  (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,
-)
-/** Lets one caller after the other speak about a commit. Call inside a transaction. */
-export const lockCommit = async (db: Db, projectId: number, sha: string): Promise<void> =>
-  void (await db.rows(lock, { key: `commit_statuses ${projectId} ${sha}` }))
-
 const pipelineById = statement((p: Slots<{ project_id: number; sha: string; id: number }>) =>
   q
     .selectFrom('pipelines')
@@ -149,24 +142,3 @@ const change = statement(
 /** What is not said anew stays. */
 export const changeStatus = (db: Db, status: Said & { id: number }): Promise<StatusWithAuthor | undefined> =>
   db.one(change, status)
-
-const members = statement((p: Slots<{ pipeline_id: number }>) =>
-  q
-    .selectFrom('commit_statuses')
-    .select(['status', 'allow_failure'])
-    .where('pipeline_id', '=', p.pipeline_id)
-    .where('retried', '=', false),
-)
-export const listMembers = (
-  db: Db,
-  pipelineId: number,
-): Promise<{ status: State; allow_failure: boolean }[]> => db.rows(members, { pipeline_id: pipelineId })
-
-const setState = statement(
-  (p: Slots<{ project_id: number; id: number; status: string }>) => sql`
-    update pipelines set status = ${p.status}, updated_at = now() where project_id = ${p.project_id} and id = ${p.id}`,
-)
-export const setPipelineStatus = (
-  db: Db,
-  pipeline: { project_id: number; id: number; status: string },
-): Promise<number> => db.run(setState, pipeline)
