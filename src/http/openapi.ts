@@ -1,24 +1,11 @@
 import { Type as t, type TObject, type TSchema } from 'typebox'
-import type { AnyGate } from './gate.ts'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { requiredOf } from './params.ts'
-import { hasMoved } from './moved.ts'
 import { nameComponents } from './openapi_components.ts'
-import { pageParams } from './pages.ts'
-import {
-  badParams,
-  internalError,
-  unauthorized,
-  unavailable,
-  insufficientScope,
-  type Problem,
-} from './problems.ts'
+import { mayMove, refusals } from './openapi_refusals.ts'
+import { publishedPageParams } from './pages.ts'
 
 type Json = Record<string, unknown>
-
-const MESSAGE = { $ref: '#/components/schemas/Message' }
-const ERROR = { $ref: '#/components/schemas/Error' }
-const TOKEN_ERROR = { $ref: '#/components/schemas/TokenError' }
 
 /** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */
 export function openapi(operations: readonly NamedOperation[], server: string): Json {
@@ -119,11 +106,11 @@ const described = (schema: TSchema): Json => {
 function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
   const page = pageOptionsOf(op.returns)
   const inPath = new Set([...op.path.matchAll(/:(\w+)/g)].map(([, name]) => name))
-  const all = { ...op.params?.properties, ...(page && pageParams(page.strict).properties) } as Record<
+  const all = { ...op.params?.properties, ...(page && publishedPageParams(page).properties) } as Record<
     string,
     TSchema
   >
-  const names = Object.keys(all).filter((name) => !inPath.has(name) && (name !== 'cursor' || page?.keyset))
+  const names = Object.keys(all).filter((name) => !inPath.has(name))
   const required = new Set(requiredOf(op.params))
   if (op.method === 'GET' || op.method === 'DELETE')
     return {
@@ -198,8 +185,6 @@ function successes(op: NamedOperation): Json {
   return { [usual]: answer(usual === 204 ? null : op.returns), ...Object.fromEntries(rest) }
 }
 
-const mayMove = (op: NamedOperation): boolean => gatesOf(op).some(({ along }) => along === 'project')
-
 /** What stood at the address has another one now. */
 const ledOn = (op: NamedOperation): Json =>
   op.method === 'GET' && mayMove(op)
@@ -208,38 +193,3 @@ const ledOn = (op: NamedOperation): Json =>
 
 const mediaTypeOf = (schema: TSchema): string =>
   'format' in schema && schema.format === 'binary' ? 'application/octet-stream' : 'application/json'
-
-function refusals(op: NamedOperation): Json {
-  const takesParams = op.params !== undefined || pageOptionsOf(op.returns) !== undefined
-  const problems: Problem[] = [
-    ...(takesParams ? [badParams(['X is invalid'])] : []),
-    unauthorized(),
-    insufficientScope(['api', 'read_api']),
-    ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
-    ...(op.refuses ?? []).map((refusal) => refusal()),
-    ...(op.method !== 'GET' && mayMove(op) ? [hasMoved()] : []),
-    internalError(),
-    unavailable(),
-  ]
-  const byStatus = new Map<number, Problem[]>()
-  for (const problem of problems)
-    byStatus.set(problem.status, [...(byStatus.get(problem.status) ?? []), problem])
-  return Object.fromEntries([...byStatus].map(([status, some]) => [status, refusal(some)]))
-}
-
-function refusal(problems: readonly Problem[]): Json {
-  const shapes = [...new Set(problems.map(shapeOf))]
-  const bodies = [...new Map(problems.map(({ body }) => [JSON.stringify(body), body])).values()]
-  return {
-    description: bodies.map((body) => JSON.stringify(body)).join(' or '),
-    content: {
-      'application/json': {
-        schema: shapes.length === 1 ? shapes[0] : { anyOf: shapes },
-        examples: Object.fromEntries(bodies.map((value, i) => [`example_${i + 1}`, { value }])),
-      },
-    },
-  }
-}
-
-const shapeOf = ({ body }: Problem): Json =>
-  'message' in body ? MESSAGE : 'error_description' in body ? TOKEN_ERROR : ERROR

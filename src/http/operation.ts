@@ -35,7 +35,7 @@ export interface Keyset<Item> {
 
 /** The schema of a paginated list; the kernel adds its parameters, headers and links. */
 export type PageSchema<Item extends TSchema> = TArray<Item> & { readonly page: PageOptions }
-interface PageOptions {
+export interface PageOptions {
   /** Offers `pagination=keyset` too. */
   readonly keyset: boolean
   /** Refuses pages below 1, as the newest published contract of commits does. */

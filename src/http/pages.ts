@@ -1,11 +1,13 @@
 import { Type as t, type TObject } from 'typebox'
 import type { Listed } from '../db/pages.ts'
-import type { Keyset, PageRequest } from './operation.ts'
+import type { Keyset, PageOptions, PageRequest } from './operation.ts'
 import { noKeyset } from './problems.ts'
 import { oneOf } from './schema.ts'
 
 const SIZE = 20
 const MOST = 100
+/** Words for pages by number. */
+const OFFSET = ['legacy', 'offset', 'none'] as const
 
 /** The parameters every list takes. Pages and sizes out of range are brought into it, unless `strict`. */
 export const pageParams = (strict: boolean): TObject => {
@@ -13,9 +15,17 @@ export const pageParams = (strict: boolean): TObject => {
   return t.Object({
     page: t.Integer({ default: 1, ...positive }),
     per_page: t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) }),
-    pagination: t.Optional(oneOf(['legacy', 'offset', 'keyset', 'none'])),
+    pagination: t.Optional(oneOf([...OFFSET, 'keyset'])),
     cursor: t.Optional(t.String({ maxLength: 2_000 })),
   })
+}
+
+/** What a document tells of them: `keyset` and its cursor on lists that have it; all others answer it with 405. */
+export const publishedPageParams = ({ strict, keyset }: PageOptions): TObject => {
+  const { properties } = pageParams(strict)
+  if (keyset) return t.Object(properties)
+  const { cursor: _cursor, ...others } = properties
+  return t.Object({ ...others, pagination: t.Optional(oneOf(OFFSET)) })
 }
 
 /** Throws a Problem when the list has no keyset form and is asked for one. */

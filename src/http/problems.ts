@@ -48,6 +48,8 @@ export const tooManyRequests = (headers: Record<string, string>): Problem =>
 export const tooManyLargeBodies = (seconds = 30): Problem =>
   message(429, '429 Too Many Requests', { 'retry-after': String(seconds), connection: 'close' })
 export const internalError = (): Problem => message(500, '500 Internal Server Error')
+/** The disk or the blob store has no room left. */
+export const storageFull = (): Problem => message(507, '507 Insufficient Storage')
 /** Something this server leans on is away for the moment; `seconds` is a whole number. */
 export const unavailable = (seconds = 1): Problem =>
   message(503, '503 Service Unavailable', { 'retry-after': String(seconds) })
@@ -65,6 +67,7 @@ export const unsupportedMediaType = (type: string): Problem =>
   error(415, `The provided content-type '${type}' is not supported.`)
 export const unsupportedEncoding = (): Problem => error(415, 'Compressed request bodies are not supported.')
 export const requestTimeout = (): Problem => error(408, '408 Request Timeout', { connection: 'close' })
+export const urlTooLong = (): Problem => error(414, '414 URI Too Long')
 export const headersTooLarge = (): Problem => error(431, '431 Request Header Fields Too Large')
 /** Bytes that are no request at all. */
 export const badRequest = (): Problem => error(400, '400 Bad Request')

@@ -12,6 +12,7 @@ import fastify, {
 import { isBusy, isGone } from '../db/errors.ts'
 import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
+import { addCrossOrigin } from './cross_origin.ts'
 import type { Actor } from './gate.ts'
 import { Moved, sendMoved } from './moved.ts'
 import { problemDetails, wantsDetails } from './problem_details.ts'
@@ -24,14 +25,13 @@ import {
   conflict,
   headersTooLarge,
   internalError,
-  methodNotAllowed,
-  noRoute,
   noSuchRecord,
-  oldVersion,
   requestTimeout,
   unavailable,
   unsupportedEncoding,
+  urlTooLong,
 } from './problems.ts'
+import { addUnknownAddresses } from './unknown_address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -80,8 +80,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // A request may name a server before its path. What it names is not this server's address, and may hold a password.
     rewriteUrl: ({ url = '/' }) => gitAddress(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/')),
     // These come before the hooks, so the headers of every answer are added here.
-    frameworkErrors: (_error, request, reply) =>
-      void refuse(request, (reply as FastifyReply).headers(standingHeaders(request)), badUrl()),
+    frameworkErrors: ({ code }, request, reply) =>
+      void refuse(
+        request,
+        (reply as FastifyReply).headers(standingHeaders(request)),
+        code === 'FST_ERR_MAX_PARAM_LENGTH' ? urlTooLong() : badUrl(),
+      ),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -96,25 +100,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addHeaders(app)
   addDeadline(app, options.requestTimeout ?? 60_000)
   addLog(app, options.onAnswer)
+  addCrossOrigin(app)
+  addUnknownAddresses(app, options.allowed)
   addClosing(app)
   app.setErrorHandler(async (error: FastifyError | Moved, request, reply) =>
     error instanceof Moved
       ? sendMoved(request, reply, error)
       : refuse(request, reply, problemOf(error, request, options.isAway)),
   )
-  app.setNotFoundHandler(async (request, reply) =>
-    refuse(request, reply, nothingThere(request, options.allowed)),
-  )
   return app
-}
-
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-/** Nothing is served there, or nothing by that method. */
-function nothingThere({ url, method }: FastifyRequest, allowed?: Allowed): Problem {
-  const allow = METHODS.has(method) ? allowed?.(url.split('?', 1)[0] ?? '') : undefined
-  if (allow !== undefined && !allow.split(', ').includes(method)) return methodNotAllowed(allow)
-  return url.startsWith('/api/v3') ? oldVersion() : noRoute()
 }
 
 // The hooks of every request call back: each would be a promise to wait for.
@@ -133,10 +127,13 @@ function addDeadline(app: FastifyInstance, milliseconds: number): void {
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
     if (hasBody && routeOptions.config?.ownDeadline !== true) {
       const late = Object.assign(new Error('a body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-      const clock = setTimeout(() => answerBrokenRequest(late, raw.socket), milliseconds)
+      const giveUp = (): void =>
+        reply.raw.headersSent ? void raw.destroy() : answerBrokenRequest(late, raw.socket)
+      const clock = setTimeout(giveUp, milliseconds).unref()
       const stop = (): void => clearTimeout(clock)
+      // Not with the answer: after a refusal the rest of the body is still read, and dropped.
       raw.once('end', stop)
-      reply.raw.once('close', stop)
+      raw.once('close', stop)
     }
     done()
   })
