@@ -6,7 +6,7 @@ import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { mayReadCode } from './gates.ts'
-import { createTokenReader, type Bearer } from './sign_in.ts'
+import { createTokenReader, type Bearer, type Entrance } from './sign_in.ts'
 
 /** What a git client wants to do. */
 export type GitWish = 'fetch' | 'push'
@@ -58,7 +58,7 @@ const MAY_PUSH = ['api', 'write_repository']
  * callers without a token everything that they may not read is alike, and to others what they may not see.
  */
 export function createGitAccess(
-  instance: Pick<Instance, 'db' | 'settings'>,
+  instance: Entrance,
 ): (wish: GitWish, place: string, authorization: string | undefined) => Promise<GitEntry> {
   const read = createTokenReader(instance)
   return async (wish, place, authorization) => {

@@ -15,6 +15,7 @@ import {
   notFound,
   revokedToken,
   unauthorized,
+  type Problem,
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { digestOf, touch } from './tokens.ts'
@@ -92,10 +93,11 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
       from settings_clock clock ${user} ${joins}`
 })
 
+/** What tokens are read with. */
+export type Entrance = Pick<Instance, 'db' | 'settings' | 'config'>
+
 /** Makes the function that tells who is calling, reading along what the operation asks for. */
-export function createSignIn(
-  instance: Pick<Instance, 'db' | 'settings'>,
-): (visit: Visit) => Promise<Visitor> {
+export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visitor> {
   const read = createTokenReader(instance)
   return async (visit) => {
     const token = tokenOf(visit.headers, visit.sent)
@@ -125,7 +127,7 @@ type TokenReader = (
  * Makes the function that reads a token. Throws the published Problem for a token that will not do; `check` throws it
  * for scopes that will not.
  */
-export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'settings'>): TokenReader {
+export function createTokenReader({ db, settings, config }: Entrance): TokenReader {
   return async (token, along, check) => {
     if (token === undefined) {
       if (along === undefined) return { actor: null, tokenId: null, along, scopes: [] }
@@ -136,16 +138,26 @@ export function createTokenReader({ db, settings }: Pick<Instance, 'db' | 'setti
     const row = await enter(db, 'token', digestOf(token), along)
     await settings.catchUp(row.settings_version)
     const actor = actorOf(row)
-    if (row.token_id === null || actor === null || row.user_state !== 'active') throw unauthorized()
+    if (row.token_id === null || actor === null) throw unauthorized()
     if (row.token_revoked) throw revokedToken()
     if (row.token_expired) throw expiredToken()
     if (row.token_impersonation && !settings.get('impersonation_enabled')) throw impersonationDisabled()
     check(row.token_scopes)
+    if (row.user_state !== 'active') throw accountClosed(row.user_state, config)
     // Nobody waits for this, and losing it loses nothing but a date.
     if (row.token_stale) void touch(db, row.token_id).catch(() => {})
     return { actor, tokenId: row.token_id, along: foundIn(row), scopes: row.token_scopes }
   }
 }
+
+/** The refusal of a good token whose user was blocked or deactivated, in the published words. */
+const accountClosed = (state: string, { url }: Instance['config']): Problem =>
+  forbidden(
+    state === 'deactivated'
+      ? 'Your account has been deactivated by your administrator. ' +
+          `Please log back in from a web browser to reactivate your account at ${url}`
+      : 'Your account has been blocked.',
+  )
 
 /** Whom the caller wants to act as: an id or a user name. */
 function sudoOf({ headers, sent }: Visit): string | undefined {

@@ -136,12 +136,18 @@ suite('tokens that will not do any more', () => {
     const text = 'Token was revoked. You have to re-authorize from the user.'
     assert.deepEqual(await refusal(token), [401, tokenProblem(text)])
   })
-  for (const state of ['blocked', 'deactivated'])
-    test(`AUTH-03: the token of a user who was ${state} is 401 from the next request on`, async () => {
+  const closed = {
+    blocked: 'Your account has been blocked.',
+    deactivated:
+      'Your account has been deactivated by your administrator. ' +
+      'Please log back in from a web browser to reactivate your account at https://guild.example',
+  }
+  for (const [state, text] of Object.entries(closed))
+    test(`AUTH-03: the token of a ${state} user is 403 in the published words, from the next request on`, async () => {
       const someone = await world().make.user()
       assert.equal((await refusal(someone.token))[0], 200)
       await answers(`update users set state = '${state}' where id = ${someone.id}`)
-      assert.deepEqual(await refusal(someone.token), [401, UNAUTHORIZED])
+      assert.deepEqual(await refusal(someone.token), [403, { message: `403 Forbidden - ${text}` }])
       await answers(`update users set state = 'active' where id = ${someone.id}`)
       assert.equal((await refusal(someone.token))[0], 200)
     })

@@ -16,6 +16,7 @@ type Outcome = string
 const NO_PROJECT = '404 {"message":"404 Project Not Found"}'
 const NO_REPOSITORY = '404 {"message":"404 Repository Not Found"}'
 const UNAUTHORIZED = '401 {"message":"401 Unauthorized"}'
+const BLOCKED = '403 {"message":"403 Forbidden - Your account has been blocked."}'
 const NO_READING = '403 {"message":"403 Forbidden"}'
 const NO_PUSHING = '403 {"message":"403 Forbidden - You are not allowed to push into this branch"}'
 const NOT_INTO = '400 {"message":"You are not allowed to push into this branch"}'
@@ -104,7 +105,7 @@ test('who may write into which branch, by role and by who sees the project', asy
     assert.deepEqual(await meets(place, admin), everywhere(DONE), `an administrator, ${visibility}`)
     await world.make.member(blocked, 'owner', { project })
     await rowsOf(world, `update users set state = 'blocked' where id = $1`, [blocked.id])
-    assert.deepEqual(await meets(place, blocked), everywhere(UNAUTHORIZED), `somebody blocked, ${visibility}`)
+    assert.deepEqual(await meets(place, blocked), everywhere(BLOCKED), `somebody blocked, ${visibility}`)
   }
 })
 

@@ -265,7 +265,7 @@ test('a blocked user’s tokens stop at once, and open again with the next reque
   const state = async (verb: string, as = admin, id = user.id): Promise<unknown[]> =>
     told(await call('POST', `/users/${id}/${verb}`, undefined, as))
   assert.deepEqual(await state('block'), [201, true])
-  assert.equal((await world().get('/user', user)).status, 401)
+  assert.equal((await world().get('/user', user)).status, 403)
   assert.deepEqual(await state('block'), [201, null])
   assert.deepEqual(await state('deactivate'), [
     403,
@@ -294,7 +294,7 @@ test('a blocked user’s tokens stop at once, and open again with the next reque
   )
   assert.deepEqual(await state('deactivate'), [201, true])
   assert.deepEqual(await state('deactivate'), [201, null])
-  assert.equal((await world().get('/user', user)).status, 401)
+  assert.equal((await world().get('/user', user)).status, 403)
   assert.deepEqual(await state('unblock'), [
     403,
     { message: '403 Forbidden - Deactivated users cannot be unblocked by the API' },
