@@ -17,6 +17,10 @@ export const accessTokens: Calls = {
   createProjectAccessToken   404 404 404 400 400 400 400 201 201 201 401
   rotateProjectAccessToken   404 404 404 401 401 401 401 200 200 200 401
   revokeProjectAccessToken   404 404 404 401 401 401 401 204 204 204 401
+  getPresentedGroupToken     404 404 405 405 405 405 405 405 405 405 401
+  rotatePresentedGroupToken  404 404 405 405 405 405 405 405 405 405 401
+  getPresentedProjectToken   404 404 404 405 405 405 405 405 405 405 401
+  rotatePresentedProjectToken 404 404 404 405 405 405 405 405 405 405 401
 `,
   inPublic: `
                              none   0   5  10  15  20  30  40  50 adm nobody
@@ -30,6 +34,10 @@ export const accessTokens: Calls = {
   createProjectAccessToken   400 400 400 400 400 400 400 201 201 201 401
   rotateProjectAccessToken   401 401 401 401 401 401 401 200 200 200 401
   revokeProjectAccessToken   401 401 401 401 401 401 401 204 204 204 401
+  getPresentedGroupToken     405 405 405 405 405 405 405 405 405 405 401
+  rotatePresentedGroupToken  405 405 405 405 405 405 405 405 405 405 401
+  getPresentedProjectToken   405 405 405 405 405 405 405 405 405 405 401
+  rotatePresentedProjectToken 405 405 405 405 405 405 405 405 405 405 401
 `,
   bodies: { createGroupAccessToken: fresh, createProjectAccessToken: fresh },
   set: async (world, { group, project }, operation) => {

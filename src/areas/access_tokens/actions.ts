@@ -9,7 +9,7 @@ import { ROLES } from '../../core/roles.ts'
 import * as users from '../../core/users.ts'
 import { allows, type Actor, type Allows, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { notFound, refused, unauthorized, type Problem } from '../../http/problems.ts'
+import { notFound, refused, rejected, unauthorized, type Problem } from '../../http/problems.ts'
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import { AccessToken, presentToken } from '../../records/access_token.ts'
 import * as bots from './store.ts'
@@ -77,6 +77,25 @@ export const token = (kind: Source['kind']): TokenGate => {
   }
 }
 
+const notABot = (): Problem => rejected('405 Method Not Allowed')
+
+/** The token that the request came with, which must be one of the group or project. */
+export const presentedToken = (
+  kind: Source['kind'],
+): Allows<{ source: Source; actor: Actor }, Presented> => ({
+  kind: 'allows',
+  says: `the bearer of a token of the ${kind}, about that token`,
+  refuses: unauthorized,
+  pass: async ({ db, actor, source, tokenId }) => {
+    if (tokenId === null || (await users.find(db, actor.id))?.user_type !== 'project_bot') throw notABot()
+    const token = await tokens.findOf(db, kind, source.id, tokenId)
+    return token && { token }
+  },
+})
+interface Presented {
+  readonly token: tokens.Token
+}
+
 export const listing = {
   params: t.Object({
     state: t.Optional(oneOf(['active', 'inactive'])),
@@ -102,7 +121,7 @@ export const listing = {
   returns: pageOf(BotToken),
 } as const
 
-type WithToken = Here & { readonly token: tokens.Token }
+type WithToken = Here & Presented
 
 export const showing = {
   handle: async (ctx: WithToken) => presentOne(ctx, ctx.token),
@@ -161,14 +180,16 @@ export const rotating = {
     const { db, actor, source, token } = ctx
     const level = (await bots.levels(db, [token.user_id])).get(token.user_id) ?? 0
     // Whoever is shown a token may what its bot may.
-    if (!maySetLevel(actor, source, level)) throw unauthorized()
+    if (token.user_id !== actor.id && !maySetLevel(actor, source, level)) throw unauthorized()
     const made = await rotateToken(ctx, token, ctx.params.expires_at)
     return { ...present(made.row, source, level), token: made.token }
   },
   returns: NewBotToken,
   status: 200,
-  refuses: [alreadyRevoked, unauthorized],
+  refuses: [alreadyRevoked, pastExpiry, unauthorized],
 } as const
+export const rotatingPresented = { ...rotating, refuses: [...rotating.refuses, notABot] } as const
+export const showingPresented = { ...showing, refuses: [notABot] } as const
 
 const notRevoked = (): Problem => refused('400 Bad request')
 

@@ -175,6 +175,33 @@ test('a token that would do for nothing is not made, of whatever kind it is', as
   assert.equal(await contents(world()), before)
 })
 
+test('a token asks for itself and rotates itself, where it belongs and nowhere else', async () => {
+  for (const [path, other, as] of [
+    [ofProject(), ofGroup(), maintainer],
+    [ofGroup(), ofProject(), owner],
+  ] as const) {
+    const body = { name: 'self', scopes: ['api'], access_level: 10, expires_at: '2999-01-31' }
+    const made = (await call('POST', path, body, as)).body as Made
+    const bot = bearing(made.token)
+    const { token: _token, ...shown } = made
+    const self = (await call('GET', `${path}/self`, undefined, bot)).body as object
+    assert.deepEqual({ ...self, last_used_at: null }, shown)
+    const elsewhere = await call('POST', `${other}/self/rotate`, undefined, bot)
+    assert.ok([401, 404].includes(elsewhere.status), elsewhere.text)
+    const rotated = await call('POST', `${path}/self/rotate`, { expires_at: '2999-02-28' }, bot)
+    assert.equal(rotated.status, 200, rotated.text)
+    const fresh = rotated.body as Made
+    assert.deepEqual([fresh.user_id, fresh.expires_at], [made.user_id, '2999-02-28'])
+    assert.equal((await world().get('/user', bot)).status, 401)
+    assert.equal((await world().get('/user', bearing(fresh.token))).status, 200)
+    for (const verb of ['GET', 'POST'] as const) {
+      const address = verb === 'GET' ? `${path}/self` : `${path}/self/rotate`
+      const refused = await call(verb, address, undefined, owner)
+      assert.deepEqual(told(refused), [405, { message: '405 Method Not Allowed' }])
+    }
+  }
+})
+
 test('with its project a token ends', async () => {
   const project = await world().make.project({ group: harbour })
   const path = `/projects/${project.id}/access_tokens`

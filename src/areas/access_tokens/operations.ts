@@ -1,7 +1,19 @@
 import { group, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
 import { groupSource, projectSource } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
-import { creating, listing, makesTokens, revoking, rotating, seesTokens, showing, token } from './actions.ts'
+import {
+  creating,
+  listing,
+  makesTokens,
+  presentedToken,
+  revoking,
+  rotating,
+  rotatingPresented,
+  seesTokens,
+  showing,
+  showingPresented,
+  token,
+} from './actions.ts'
 
 const published = { published: true, first: [signedIn] } as const
 const ofGroup = [group, groupSource, seesTokens('group')] as const
@@ -97,4 +109,40 @@ export const revokeGroupAccessToken = operation({
   ...published,
   gates: [...ofGroup, groupToken],
   ...revoking,
+})
+
+export const getPresentedProjectToken = operation({
+  method: 'GET',
+  path: '/projects/:id/access_tokens/self',
+  summary: 'Get the token of a project that the request came with',
+  ...published,
+  gates: [project, projectSource, presentedToken('project')],
+  ...showingPresented,
+})
+
+export const rotatePresentedProjectToken = operation({
+  method: 'POST',
+  path: '/projects/:id/access_tokens/self/rotate',
+  summary: 'Revoke the token of a project that the request came with, and make one in its place',
+  ...published,
+  gates: [project, projectSource, presentedToken('project')],
+  ...rotatingPresented,
+})
+
+export const getPresentedGroupToken = operation({
+  method: 'GET',
+  path: '/groups/:id/access_tokens/self',
+  summary: 'Get the token of a group that the request came with',
+  ...published,
+  gates: [group, groupSource, presentedToken('group')],
+  ...showingPresented,
+})
+
+export const rotatePresentedGroupToken = operation({
+  method: 'POST',
+  path: '/groups/:id/access_tokens/self/rotate',
+  summary: 'Revoke the token of a group that the request came with, and make one in its place',
+  ...published,
+  gates: [group, groupSource, presentedToken('group')],
+  ...rotatingPresented,
 })
