@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { gitBytes, gitText } from '../../../test/support/git_fixtures.ts'
@@ -46,6 +47,10 @@ test('an archive holds what git puts into it', async () => {
   assert.ok(plain.bytes.equals(tar))
   for (const format of ['tar.gz', 'tgz'])
     assert.ok(gunzipSync((await get(`archive.${format}`)).bytes).equals(tar), format)
+  for (const format of ['tar.bz2', 'tbz', 'tbz2', 'tb2', 'bz2']) {
+    const packed = await get(`archive.${format}`)
+    assert.ok(execFileSync('bzip2', ['-dc'], { input: packed.bytes }).equals(tar), format)
+  }
   const zip = gitBytes(history.directory, ['archive', '--format=zip', prefix, sha])
   assert.ok((await get('archive.zip', { sha: 'main' })).bytes.equals(zip))
 })

@@ -1,15 +1,26 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
 import type { Project } from '../../db/schema.ts'
+import { isGitError } from '../../git/errors.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation } from '../../http/operation.ts'
 import { notFound, type Problem } from '../../http/problems.ts'
-import { oneOf } from '../../http/schema.ts'
+import { keysOf, oneOf } from '../../http/schema.ts'
 
 /** What git makes an archive of, by the published names of formats. */
-const FORMATS = { 'tar.gz': 'tar.gz', tgz: 'tar.gz', tar: 'tar', zip: 'zip' } as const
-const NAMES = ['tar.gz', 'tgz', 'tar', 'zip'] as const
+const FORMATS = {
+  'tar.gz': 'tar.gz',
+  tgz: 'tar.gz',
+  tar: 'tar',
+  zip: 'zip',
+  'tar.bz2': 'tar.bz2',
+  tbz: 'tar.bz2',
+  tbz2: 'tar.bz2',
+  tb2: 'tar.bz2',
+  bz2: 'tar.bz2',
+} as const
+const NAMES = keysOf(FORMATS)
 
 const noFile = (): Problem => notFound('File')
 
@@ -41,7 +52,10 @@ async function archiveOf(
       'content-type': 'application/octet-stream',
       'content-disposition': `attachment; filename="${name}.${format}"`,
     },
-    () => repository.streamArchive(archive),
+    () =>
+      repository.streamArchive(archive).catch((error: unknown) => {
+        throw isGitError(error, 'refused') ? noFile() : error
+      }),
   )
 }
 

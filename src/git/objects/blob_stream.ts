@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { LRUCache } from 'lru-cache'
+import { GitError } from '../errors.ts'
 import { isSha } from '../names.ts'
 import type { Spawner } from '../processes/spawner.ts'
 import type { Blob } from './tree.ts'
@@ -39,18 +40,25 @@ export interface ArchiveQuery {
   readonly path: string | undefined
   /** ASCII letters, digits, `.`, `_`, `-`, and a slash at the end. */
   readonly prefix: string
-  readonly format: 'tar' | 'tar.gz' | 'zip'
+  /** `tar.bz2` takes the program `bzip2` on the path of git. */
+  readonly format: 'tar' | 'tar.gz' | 'tar.bz2' | 'zip'
 }
 
-/** The bytes of an archive as git makes it. Throws like `Spawner.stream`, and TypeError for what could be an option. */
-export function streamArchive(
+/**
+ * The bytes of an archive as git makes it. Throws like `Spawner.stream`, GitError `refused` for a format that nothing here
+ * packs, and TypeError for what could be an option.
+ */
+export async function streamArchive(
   spawner: Spawner,
   gitDirectory: string,
   query: ArchiveQuery,
 ): Promise<Readable> {
   const { commit, path, prefix, format } = query
   if (!isSha(commit) || !/^[\w.-]+\/$/.test(prefix)) throw new TypeError('An archive is made of a full hash')
-  const args = ['archive', `--format=${format}`, `--prefix=${prefix}`, commit]
+  const bzip2 = format === 'tar.bz2'
+  if (bzip2 && !(await spawner.has('bzip2'))) throw new GitError('refused', 'bzip2 is not installed')
+  const packer = bzip2 ? ['-c', 'tar.tar.bz2.command=bzip2 -c'] : []
+  const args = [...packer, 'archive', `--format=${format}`, `--prefix=${prefix}`, commit]
   // Behind the commit nothing is read as an option.
   if (path !== undefined) args.push('--', path)
   return spawner.stream(args, { gitDirectory, timeoutMs: patienceMs, lane: 'download' })

@@ -1,4 +1,7 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { delimiter, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gitEnvironment, globalArguments } from './environment.ts'
 import { GitError } from '../errors.ts'
@@ -122,6 +125,14 @@ export class Spawner {
       leave()
       throw error
     }
+  }
+
+  /** Whether git finds a program on its path. */
+  async has(program: string): Promise<boolean> {
+    const found = this.#options.path
+      .split(delimiter)
+      .map((folder) => access(join(folder, program), constants.X_OK))
+    return (await Promise.allSettled(found)).some(({ status }) => status === 'fulfilled')
   }
 
   /**
