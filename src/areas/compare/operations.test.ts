@@ -148,8 +148,21 @@ test('where commits parted is found', async () => {
     nameOf((await base(...refs)).body as { id: string })
   assert.equal(await name('v1.0', 'feature/login'), 'source')
   assert.equal(await name('main', 'feature/login'), 'readme')
-  assert.equal(await name('main', 'feature/login', 'v1.0'), 'source')
-  assert.deepEqual((await base('main', 'gone')).body, { message: '404 Merge Base Not Found' })
+  assert.equal(await name('main', 'feature/login', 'v1.0'), 'readme')
+  const { sha } = history
+  for (const refs of [
+    [sha.docs, sha.change, sha.root],
+    [sha.root, sha.docs, sha.change],
+    [sha.merge, sha.docs, sha.change],
+    [sha.change, sha.merge, sha.docs, sha.source],
+  ])
+    assert.deepEqual([((await base(...refs)).body as { id: string }).id], git('merge-base', ...refs))
+  for (const [refs, message] of [
+    [['main', 'gone'], 'Could not find ref: gone'],
+    [['gone', 'main', 'main^^^x'], 'Could not find refs: gone, main^^^x'],
+    [['main'], 'Provide at least 2 refs'],
+  ] as const)
+    assert.deepEqual([(await base(...refs)).status, (await base(...refs)).body], [400, { message }])
 })
 
 test('what a fork holds is compared with, where the caller reads the fork', async () => {

@@ -113,8 +113,10 @@ async function partingOf(repository: Repository, from: Commit, to: Commit): Prom
   return (sha === undefined ? undefined : await repository.commit(sha)) ?? from
 }
 
-const MERGED = 2
-const notTwo = (): Problem => notFound('Merge Base')
+const noBase = (): Problem => notFound('Merge Base')
+const tooFewRefs = (): Problem => refused('Provide at least 2 refs')
+const unknownRefs = (refs: readonly string[] = ['gone']): Problem =>
+  refused(`Could not find ${refs.length === 1 ? 'ref' : 'refs'}: ${refs.join(', ')}`)
 
 export const getMergeBase = operation({
   method: 'GET',
@@ -122,19 +124,23 @@ export const getMergeBase = operation({
   summary: 'Get the commit at which two or more branches, tags or commits parted',
   published: true,
   first: code,
-  params: t.Object({ refs: t.Array(t.String(), { minItems: MERGED }) }),
+  params: t.Object({ refs: t.Array(t.String()) }),
   gates: [],
   handle: async (ctx) => {
     const { repository, project, params } = ctx
-    const [first, ...others] = await Promise.all(params.refs.map((ref) => find(repository, ref)))
-    let base = first
-    for (const other of others) {
-      const sha = base && other && (await repository.mergeBase(base.id, other.id))
-      base = sha === undefined ? undefined : await repository.commit(sha)
-    }
-    if (base === undefined) throw notTwo()
+    const { refs } = params
+    if (refs.length < 2) throw tooFewRefs()
+    const shas = await Promise.all(refs.map((ref) => repository.resolve(ref)))
+    const unknown = refs.filter((_ref, i) => shas[i] === undefined)
+    if (unknown.length > 0) throw unknownRefs(unknown)
+    const [first = '', second = '', ...others] = shas.filter((sha) => sha !== undefined)
+    const sha = await (others.length === 0
+      ? repository.mergeBase(first, second)
+      : repository.mergeBaseOfAll(first, [second, ...others]))
+    const base = sha === undefined ? undefined : await repository.commit(sha)
+    if (base === undefined) throw noBase()
     return presentCommit(base, project, ctx)
   },
   returns: CommitRecord,
-  refuses: [notTwo],
+  refuses: [tooFewRefs, unknownRefs, noBase],
 })

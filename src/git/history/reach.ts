@@ -16,6 +16,8 @@ export interface Reach {
   isAncestor(ancestor: string, descendant: string): Promise<boolean>
   /** The best common ancestor, of several equally good the newest; undefined for none. Throws GitError like `count`. */
   mergeBase(a: string, b: string): Promise<string | undefined>
+  /** The same of `a` and a merge of all others, were there one, as `git merge-base` tells. */
+  mergeBaseOfAll(a: string, others: readonly string[]): Promise<string | undefined>
 }
 
 const positions = new WeakMap<TipList, Found>()
@@ -28,6 +30,7 @@ export function reachAt(tools: WalkTools, gitDirectory: string): Reach {
     isAncestor: (ancestor, descendant) =>
       isAncestor(tools, gitDirectory, checked(ancestor), checked(descendant)),
     mergeBase: (a, b) => mergeBase(tools, gitDirectory, checked(a), checked(b)),
+    mergeBaseOfAll: (a, others) => gitMergeBase(tools, gitDirectory, [checked(a), ...others.map(checked)]),
   }
 }
 
@@ -112,18 +115,27 @@ async function isAncestor(
 }
 
 async function mergeBase(
-  { graphs, run }: WalkTools,
+  tools: WalkTools,
   gitDirectory: string,
   a: string,
   b: string,
 ): Promise<string | undefined> {
+  const { graphs } = tools
   const found = await graphs.with(gitDirectory, [a, b])
   if (found !== undefined) {
     const [one = -1, other = -1] = found.positions
     const best = await bestCommonAncestor(found.graph, one, other)
     return best === -1 ? undefined : found.graph.sha(best)
   }
-  const base = await answer(run(['merge-base', '--end-of-options', a, b], { gitDirectory }))
+  return gitMergeBase(tools, gitDirectory, [a, b])
+}
+
+async function gitMergeBase(
+  { run }: WalkTools,
+  gitDirectory: string,
+  shas: readonly string[],
+): Promise<string | undefined> {
+  const base = await answer(run(['merge-base', '--end-of-options', ...shas], { gitDirectory }))
   return base?.toString().trimEnd()
 }
 
