@@ -91,12 +91,19 @@ const otherOwner = statement(
        and (m.expires_at is null or m.expires_at >= ${p.until}::date) limit 1`,
 )
 
+const personalOwner = statement(
+  (p: Slots<{ above: readonly number[]; user_id: number }>) => sql<{ id: number }>`
+    select n.id from namespaces n
+     where n.id = any(${p.above}::bigint[]) and n.kind = 'user' and n.owner_id = ${p.user_id}`,
+)
+
 /**
- * Whether nobody else owns the group for as long, here or above: a group is not left to nobody, now or on a day to come.
- * Two owners who leave at once wait for each other.
+ * Whether no other owner would be left for as long, here or above: a group always has one, and the owner of a personal
+ * project stays its owner. Two owners who leave at once wait for each other.
  */
 export async function isLastOwner(db: Db, { kind, id, above }: Source, member: Member): Promise<boolean> {
-  if (kind !== 'group' || member.access_level !== ROLES.owner) return false
+  if (member.access_level !== ROLES.owner) return false
+  if (kind === 'project') return (await db.one(personalOwner, { above, user_id: member.id })) !== undefined
   await db.run(hold, { id })
   const other = { line: [...above, id], user_id: member.id, until: member.expires_at }
   return (await db.one(otherOwner, other)) === undefined

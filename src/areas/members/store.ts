@@ -67,9 +67,15 @@ const asked = (p: Slots<Values>, shape: Shape): Raw =>
  */
 function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw): Raw {
   const direct = sql`(select ${HELD} from members m where ${own({ kind }, p.source_id)} and ${who} ${cut})`
-  if (!all) return direct
   const above = sql`${p.above}::bigint[]`
   const line = kind === 'group' ? sql`(${above} || ${p.source_id}::bigint)` : above
+  const owner = sql`
+    select m.* from (
+      select n.owner_id as user_id, ${sql.lit(ROLES.owner)} as access_level, null::date as expires_at, n.created_at,
+             null::bigint as created_by_id
+        from namespaces n where n.id = any(${line}) and n.kind = 'user') m where ${who}`
+  // A personal project is its owner's, who counts as given the role on it.
+  if (!all) return kind === 'project' ? sql`${direct} union all ${owner}` : direct
   const visible = inside
     ? sql`true`
     : sql`(w.visibility = any(${p.open_to})
@@ -90,17 +96,18 @@ function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw
     union all select m.* from unnest(${above}) as giving (id), lateral (
         select ${HELD} from members m
          where m.namespace_id = giving.id and m.access_level <> ${sql.lit(ROLES.minimal_access)} and ${who} ${cut}) m
-    union all select m.* from (
-        select n.owner_id as user_id, ${sql.lit(ROLES.owner)}, null::date as expires_at, n.created_at, null::bigint
-          from namespaces n where n.id = any(${line}) and n.kind = 'user') m where ${who}
+    union all ${owner}
     union all ${invited(ofGroups)}
     ${kind === 'project' ? sql`union all ${invited(ofProject)}` : sql``}`
 }
 
-/** One row for each user: the strongest of what is held, unless something denies. Given directly there is but one. */
+/** Whether a user may hold more than one row: directly on a group there is but one. */
+const severalWays = ({ all, kind }: Shape): boolean => all || kind === 'project'
+
+/** One row for each user: the strongest of what is held, unless something denies. */
 const strongest = (p: Slots<Values>, shape: Shape, who: Raw): Raw => sql`
-  select ${shape.all ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape, who, sql``)}) h
-   order by h.user_id${shape.all ? sql`, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first` : sql``}`
+  select ${severalWays(shape) ? sql`distinct on (h.user_id)` : sql``} h.* from (${held(p, shape, who, sql``)}) h
+   order by h.user_id${severalWays(shape) ? sql`, (h.access_level = 0) desc, h.access_level desc, h.expires_at desc nulls first` : sql``}`
 
 /** The same users by their ids alone, as far as `reach`. */
 const ids = (p: Slots<Values>, shape: Shape, reach: Raw): Raw =>
@@ -118,7 +125,7 @@ const listStatement = pageStatements<Shape, Values, Member>((p, shape) => {
   const who = sql`${lasts('m')} and m.user_id = any(array(select user_id from chosen))`
   return paged(
     sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
-    shape.all
+    severalWays(shape)
       ? (most) => ids(p, shape, sql.lit(most))
       : sql`select from members m where ${own(shape, p.source_id)} and ${asked(p, shape)}`,
     sql`chosen as materialized (
