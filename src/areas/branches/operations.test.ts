@@ -50,6 +50,27 @@ const commitOf = async (project: Project, rev: string): Promise<unknown> => {
   return { ...rest, trailers: {}, extended_trailers: {} }
 }
 
+test('a branch of an empty repository begins with a default branch', async () => {
+  const { make } = world()
+  const project = await make.project({ visibility: 'public', repository: 'empty' })
+  await make.member(developer, 'developer', { project })
+  assert.equal((await create(project, 'topic')).status, 403)
+  const owner = await make.memberOf('owner', { project })
+  const answer = await create(project, 'topic', 'main', owner)
+  assert.equal(answer.status, 201, answer.text)
+  assert.equal(git(project, 'log', '--format=%s %an', 'topic'), `Add README.md ${owner.username}`)
+  assert.equal(git(project, 'ls-tree', '--name-only', 'main'), 'README.md')
+  const { body } = await world().get(`/projects/${project.id}`, owner)
+  const { empty_repo, default_branch } = body as Record<string, unknown>
+  assert.deepEqual([empty_repo, default_branch], [false, 'main'])
+  assert.deepEqual(names(await world().get(path(project))), ['main', 'topic'])
+  const early = await make.project({ visibility: 'public', repository: 'empty' })
+  await make.member(owner, 'owner', { project: early })
+  assert.deepEqual((await create(early, 'x', 'gone', owner)).body, {
+    message: 'Invalid reference name: gone',
+  })
+})
+
 test('a branch is told in whole, to each what it means for them', async () => {
   const project = await fresh()
   const main = {

@@ -1,7 +1,8 @@
 import { Type as t } from 'typebox'
 import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
-import { isBranchName } from '../../core/commit_writing.ts'
+import { committed, pushRight } from '../../access/push_gates.ts'
+import { commitChanges, isBranchName } from '../../core/commit_writing.ts'
 import { mayPush, pushRules } from '../../core/protected_branches.ts'
 import { searching } from '../../core/ref_search.ts'
 import { moveNamed } from '../../core/ref_writing.ts'
@@ -68,6 +69,16 @@ export const getBranch = operation({
   refuses: [badRefName],
 })
 
+type Empty = Parameters<typeof pushRight>[0] & Parameters<typeof commitChanges>[0]
+
+/** Gives an empty repository its default branch, with a first commit to branch from, as published. */
+async function beginDefaultBranch(ctx: Empty): Promise<void> {
+  const branch = ctx.project.default_branch ?? 'main'
+  if (!(await pushRight(ctx, branch)).pushes) throw closed()
+  const changes = [{ action: 'create', path: 'README.md', content: Buffer.alloc(0) }] as const
+  await committed(commitChanges(ctx, { branch, message: 'Add README.md', changes }))
+}
+
 const badName = (): Problem => refused('Branch name is invalid')
 const taken = (): Problem => refused('Branch already exists')
 const badStart = (ref = ''): Problem => refused(`Invalid reference name: ${ref}`)
@@ -91,6 +102,7 @@ export const createBranch = operation({
     if (!isBranchName(name)) throw badName()
     const rule = (await pushRules(db, project))(name)
     if (!mayPush(rule, { id: actor.id, role: project.role, admin: actor.admin })) throw closed()
+    if (await repository.isEmpty()) await beginDefaultBranch(ctx)
     const to = await repository.resolve(ref)
     if (to === undefined) throw badStart(ref)
     const full = HEADS + name
