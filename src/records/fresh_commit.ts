@@ -20,7 +20,7 @@ export async function presentFresh(
     wantsStats ? here.repository.stats([sha]) : undefined,
   ])
   if (commit === undefined) throw new Error('a commit that was written cannot be read')
-  return presentCommit(commit, here.project, here, { stats: counted?.get(sha), trailers: true })
+  return presentCommit(commit, here.project, here, { stats: counted?.get(sha), trailers: false })
 }
 
 /** The same by itself: nothing can have run for it yet. */

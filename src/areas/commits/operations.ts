@@ -19,6 +19,9 @@ export { getCommitSequence, listCommitReferences } from './reach_operations.ts'
 
 type Here = Has<{ project: Project; repository: Repository }>
 
+/** Clients with types cannot read what they did not ask for. */
+const trailers = t.Boolean({ default: false, description: 'Parse the trailers of messages' })
+
 const badRef = (): Problem => refused('ref_name is invalid')
 const noRepository = (): Problem => notFound('Repository')
 
@@ -37,7 +40,7 @@ export const listCommits = operation({
     with_stats: t.Boolean({ default: false }),
     first_parent: t.Boolean({ default: false }),
     order: oneOf(['default', 'topo'], { default: 'default' }),
-    trailers: t.Boolean({ default: false }),
+    trailers,
   }),
   gates: [],
   handle: async (ctx) => {
@@ -102,7 +105,10 @@ export const getCommit = operation({
   path: '/projects/:id/repository/commits/:sha',
   summary: 'Get a commit',
   first: code,
-  params: t.Object({ stats: t.Boolean({ default: true }) }),
+  params: t.Object({
+    stats: t.Boolean({ default: true }),
+    trailers,
+  }),
   gates: [commit],
   handle: async (ctx) => {
     const { repository, project, commit, params } = ctx
@@ -110,7 +116,8 @@ export const getCommit = operation({
       !params.stats ? undefined : repository.stats([commit.id]),
       seesPipelines(ctx.actor, project) ? lastPipeline(ctx.db, project.id, commit.id) : undefined,
     ])
-    const presented = presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers: true })
+    const parts = { stats: stats?.get(commit.id), trailers: params.trailers }
+    const presented = presentCommit(commit, project, ctx, parts)
     return Object.assign(presented, {
       status: pipeline?.status ?? null,
       project_id: project.id,

@@ -22,9 +22,9 @@ const get = (rev: string, query = '', of: string | number = project.id): Promise
   world.get(`/projects/${of}/repository/commits/${encodeURIComponent(rev)}${query}`)
 const NO_COMMIT = [404, { message: '404 Commit Not Found' }]
 
-test('a commit by itself has its trailers, its lines, its project, and no pipeline', async () => {
+test('a commit by itself has its trailers where they are asked for, its lines, its project, and no pipeline', async () => {
   const { sha } = history
-  const answer = await get(sha.change)
+  const answer = await get(sha.change, '?trailers=true')
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.headers['content-type'], 'application/json')
   assert.deepEqual(answer.body, {
@@ -49,6 +49,8 @@ test('a commit by itself has its trailers, its lines, its project, and no pipeli
     project_id: project.id,
     last_pipeline: null,
   })
+  const unasked = (await get(sha.change)).body as Record<string, unknown>
+  assert.deepEqual([unasked['trailers'], unasked['extended_trailers']], [{}, {}])
 })
 
 test('a commit is named by hash, short hash, branch or tag, slashes and dots included', async () => {
