@@ -1,4 +1,5 @@
 import type { MergeRequest } from '../db/schema_planning.ts'
+import { borrowCommit } from '../git/borrowing.ts'
 import type { Repository } from '../git/repository.ts'
 import { signatureOf, type Writing } from './commit_writing.ts'
 import { moveNamed } from './ref_writing.ts'
@@ -7,8 +8,11 @@ const HEADS = 'refs/heads/'
 /** Commits that are made again at once. */
 const MOST = 1_000
 
+/** `project` and `repository` are those of the source branch. */
 interface Rebasing extends Writing {
   readonly mergeRequest: Pick<MergeRequest, 'source_branch' | 'target_branch'>
+  /** Where the target branch is. */
+  readonly target: Repository
 }
 
 /** Why a branch was not rebased. */
@@ -27,12 +31,14 @@ export class BranchGone extends Error {
  * nothing any more are left out. Throws RebaseFailed or BranchGone, with no branch moved.
  */
 export async function rebaseBranch(rebasing: Rebasing): Promise<void> {
-  const { repository, mergeRequest: request } = rebasing
+  const { git, repository, target, mergeRequest: request } = rebasing
   const branch = HEADS + request.source_branch
   await moveNamed(rebasing, [branch], async (held) => {
-    const [head, tip] = [held.get(branch), await repository.ref(HEADS + request.target_branch)]
+    const [head, tip] = [held.get(branch), await target.ref(HEADS + request.target_branch)]
     if (head === undefined) throw new BranchGone('Source')
     if (tip === undefined) throw new BranchGone('Target')
+    if ((await repository.commit(tip)) === undefined)
+      await borrowCommit(git, tip, { from: target.path, to: repository.path })
     if (await repository.isAncestor(tip, head)) return []
     const to = await again(rebasing, repository, { head, tip })
     return [{ ref: branch, from: head, to }]

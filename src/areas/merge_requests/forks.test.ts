@@ -54,6 +54,39 @@ interface Shown {
 }
 const shown = async (iid: number): Promise<Shown> => (await shop.ask('GET', `/${iid}`)).body as Shown
 
+test('who may push to the branch of a fork rebases it, and nobody else does', async () => {
+  const topic = {
+    source_branch: 'behind',
+    target_branch: 'main',
+    title: 'Behind',
+    target_project_id: shop.project.id,
+  }
+  const write = (branch: string, start_branch: string | undefined, file: string): Promise<Answered> =>
+    world().call('POST', `/projects/${fork.id}/repository/commits`, {
+      as: stranger,
+      body: {
+        branch,
+        start_branch,
+        commit_message: `Write ${file}`,
+        actions: [{ action: 'create', file_path: file, content: file }],
+      },
+    })
+  assert.equal((await write('behind', 'main', 'behind.txt')).status, 201)
+  const made = await world().call('POST', `/projects/${fork.id}/merge_requests`, {
+    as: stranger,
+    body: topic,
+  })
+  const { iid } = made.body as Shown
+  const moved = await shop.commit('main', { 'ahead.txt': 'ahead\n' })
+  assert.equal((await shop.ask('PUT', `/${iid}/rebase`)).status, 403)
+  const path = `/projects/${shop.project.id}/merge_requests/${iid}/rebase`
+  const answer = await world().call('PUT', path, { as: stranger })
+  assert.deepEqual([answer.status, answer.body], [202, { rebase_in_progress: true }])
+  assert.equal(gitText(fork.directory, ['merge-base', moved, 'behind']), moved)
+  assert.equal((await shown(iid)).sha, gitText(fork.directory, ['rev-parse', 'behind']))
+  assert.equal((await shown(iid)).state, 'opened')
+})
+
 test('a fork offers its branch to where it came from, which follows it and merges it', async () => {
   const first = await commit('one')
   const made = await offer(shop.project.id, { labels: 'not for me to say' })
@@ -77,6 +110,7 @@ test('a fork offers its branch to where it came from, which follows it and merge
   assert.deepEqual([merged.status, (merged.body as Shown).state], [200, 'merged'], merged.text)
   assert.deepEqual(gitText(shop.directory, ['ls-tree', '--name-only', 'main']).split('\n'), [
     'README',
+    'ahead.txt',
     'one',
     'two',
   ])

@@ -1,27 +1,39 @@
 import { Type as t } from 'typebox'
 import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
-import { mayPush, pushRules } from '../../core/protected_branches.ts'
-import type { Project } from '../../core/projects.ts'
+import { pushRight } from '../../access/push_gates.ts'
+import { repositoryPath, type Project } from '../../core/projects.ts'
 import { BranchGone, RebaseFailed, rebaseBranch } from '../../core/rebasing.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Gate } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
 import { forbidden, rejected, type Problem } from '../../http/problems.ts'
 import { comparedIn } from './gates.ts'
-import { noteMergeError } from './store.ts'
+import { findProject, noteMergeError } from './store.ts'
 
-/** Who may replace what the source branch holds; that of a fork is replaced there. */
-const rewrites: Gate<'allows', never, { project: Project; mergeRequest: Row }, { actor: Actor }> = {
+/** Gives the project of the source branch, which may be a fork, where the caller may replace what the branch holds. */
+const rewrites: Gate<
+  'allows',
+  never,
+  { project: Project; mergeRequest: Row },
+  { actor: Actor; source: Project }
+> = {
   kind: 'allows',
-  says: 'whoever may push to the source branch of this project by force',
+  says: 'whoever may push to the source branch by force, in the fork that holds it where it is in one',
   refuses: forbidden,
-  pass: async ({ db, actor, project, mergeRequest }) => {
-    if (actor === null || project.archived || mergeRequest.source_project_id !== project.id) return undefined
-    const holder = { id: actor.id, role: project.role, admin: actor.admin }
-    if (!mayPush(undefined, holder)) return undefined
-    const rule = (await pushRules(db, project))(mergeRequest.source_branch)
-    return rule === undefined || (mayPush(rule, holder) && rule.allowForcePush) ? { actor } : undefined
+  pass: async (ctx) => {
+    const { db, git, actor, project, mergeRequest } = ctx
+    const { source_project_id, source_branch } = mergeRequest
+    if (actor === null || project.archived || source_project_id === null) return undefined
+    const source =
+      source_project_id === project.id ? project : await findProject(db, source_project_id, actor.id)
+    if (source === undefined || source.archived) return undefined
+    const repository = git.repository(repositoryPath(source.id))
+    const right = await pushRight(
+      Object.assign({}, ctx, { actor, project: source, repository }),
+      source_branch,
+    )
+    return right.pushes && right.rewrites ? { actor, source } : undefined
   },
 }
 
@@ -43,7 +55,9 @@ export const rebaseMergeRequest = operation({
   handle: async (ctx) => {
     const { db, mergeRequest } = ctx
     if (mergeRequest.state !== 'opened') throw notAllowed()
-    const failed = await rebaseBranch(ctx).then(
+    const { source, repository: target, git } = ctx
+    const repository = git.repository(repositoryPath(source.id))
+    const failed = await rebaseBranch({ ...ctx, project: source, repository, target }).then(
       () => false,
       (error: unknown) => {
         if (error instanceof RebaseFailed) return true
