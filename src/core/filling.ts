@@ -8,7 +8,7 @@ import { createEmpty } from '../git/create.ts'
 import { isGitError } from '../git/errors.ts'
 import type { Instance } from '../instance.ts'
 import { enqueue, type Job } from '../jobs/job.ts'
-import { fillFrom, stateOf } from './import.ts'
+import { fillFrom, stateOf, type State } from './import.ts'
 import { ForbiddenAddress } from './outbound.ts'
 import { create, repositoryPath, takeId, type NewProject } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
@@ -41,8 +41,10 @@ const end = statement(
      where project_id = ${p.project_id}`,
 )
 const settle = statement(
-  (p: Slots<{ project_id: number; default_branch: string | null; empty_repo: boolean }>) => sql`
-    update projects set default_branch = ${p.default_branch}, empty_repo = ${p.empty_repo} where id = ${p.project_id}`,
+  (p: Slots<State & { project_id: number }>) => sql`
+    update projects
+       set default_branch = ${p.default_branch}, empty_repo = ${p.empty_repo}, readme_path = ${p.readme_path}
+     where id = ${p.project_id}`,
 )
 const noteFork = statement(
   (p: Slots<{ id: number }>) => sql`

@@ -11,6 +11,7 @@ import { signatureOf } from './commit_writing.ts'
 import { outboundAddress } from './outbound.ts'
 import { create, repositoryPath, takeId, type NewProject } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
+import { findReadme } from './readmes.ts'
 import { measureRepository } from './repositories.ts'
 
 export interface Source {
@@ -68,27 +69,35 @@ export async function fillFrom({ git, settings }: Instance, path: string, source
 export interface State {
   readonly default_branch: string | null
   readonly empty_repo: boolean
+  readonly readme_path: string | null
 }
+
+const README = 'README.md'
 
 async function beginAt(
   repository: Repository,
   { defaultBranch = 'main', readme }: Beginning,
 ): Promise<State> {
-  if (readme === undefined) return { default_branch: defaultBranch, empty_repo: true }
+  if (readme === undefined) return { default_branch: defaultBranch, empty_repo: true, readme_path: null }
   const signature = signatureOf(readme.by, new Date())
   const { commit } = await repository.writeChanges(
     undefined,
-    [{ action: 'create', path: 'README.md', content: Buffer.from(readme.text) }],
+    [{ action: 'create', path: README, content: Buffer.from(readme.text) }],
     { parents: [], author: signature, committer: signature, message: 'Initial commit' },
   )
   await repository.moveRefs([{ ref: `refs/heads/${defaultBranch}`, from: undefined, to: commit }])
-  return { default_branch: defaultBranch, empty_repo: false }
+  return { default_branch: defaultBranch, empty_repo: false, readme_path: README }
 }
 
 /** What the rows say of a repository that has just been filled. */
 export async function stateOf(repository: Repository): Promise<State> {
   const branch = (await repository.defaultBranch()) ?? null
-  return { default_branch: branch, empty_repo: branch === null || (await repository.isEmpty()) }
+  const empty_repo = branch === null || (await repository.isEmpty())
+  return {
+    default_branch: branch,
+    empty_repo,
+    readme_path: empty_repo ? null : await findReadme(repository, branch),
+  }
 }
 
 async function insert(

@@ -27,6 +27,7 @@ export interface NewProject {
   readonly forked_from_project_id?: number | null
   /** Whether it has no branch yet. */
   readonly empty_repo?: boolean
+  readonly readme_path?: string | null
 }
 
 const nextId = statement(
@@ -41,11 +42,11 @@ const insertProject = statement(
   (p: Slots<Inserted>) =>
     sql<ProjectRow>`
       insert into projects (id, namespace_id, creator_id, name, path, full_path, visibility, default_branch, description,
-                            topics, settings, repository_access_level, forked_from_project_id, empty_repo)
+                            topics, settings, repository_access_level, forked_from_project_id, empty_repo, readme_path)
       overriding system value
       values (${p.id}, ${p.namespace_id}, ${p.creator_id}, ${p.name}, ${p.path}, ${p.full_path}, ${p.visibility},
               ${p.default_branch}, ${p.description}, ${p.topics}, ${p.settings}, ${p.repository_access_level},
-              ${p.forked_from_project_id}, ${p.empty_repo})
+              ${p.forked_from_project_id}, ${p.empty_repo}, ${p.readme_path})
       returning *`,
 )
 const byId = statement((p: Slots<{ id: number }>) =>
@@ -78,6 +79,7 @@ export async function create(db: Db, { namespace, ...project }: NewProject): Pro
     repository_access_level: 'enabled',
     forked_from_project_id: null,
     empty_repo: true,
+    readme_path: null,
     ...project,
     settings: JSON.stringify(project.settings ?? {}),
     namespace_id: namespace.id,

@@ -8,6 +8,7 @@ import { askToHear } from './commit_references.ts'
 import { followBranches } from './merge_request_moves.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
+import { findReadme } from './readmes.ts'
 import { maintainRepository } from './repositories.ts'
 
 const HEADS = 'refs/heads/'
@@ -20,11 +21,20 @@ interface Place {
   readonly id: number
 }
 
+interface Activity {
+  readonly id: number
+  readonly at: Date
+  readonly default_branch: string | null
+  /** Null where it cannot have changed. */
+  readonly readme_path: string | null
+  readonly born: boolean
+}
 const noteActivity = statement(
-  (p: Slots<{ id: number; at: Date; default_branch: string | null; born: boolean }>) => sql`
+  (p: Slots<Activity>) => sql`
     update projects
        set last_activity_at = greatest(last_activity_at, ${p.at}::timestamptz),
            default_branch = coalesce(${p.default_branch}, default_branch),
+           readme_path = coalesce(${p.readme_path}, readme_path),
            empty_repo = empty_repo and not ${p.born}
      where id = ${p.id}`,
 )
@@ -76,6 +86,7 @@ async function refsMoved(
     id: project.id,
     at: new Date(),
     default_branch: defaultBranch ?? null,
+    readme_path: await movedReadme(tools, project, moves),
     born,
   })
   const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
@@ -86,6 +97,14 @@ async function refsMoved(
     const payload = { project_id: project.id }
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
   }
+}
+
+/** The readme of the default branch, where that moved. */
+async function movedReadme({ git }: Tools, { id }: Place, moves: readonly RefMove[]): Promise<string | null> {
+  const repository = git.repository(repositoryPath(id))
+  const head = await repository.defaultBranch()
+  const hasMoved = head !== undefined && moves.some(({ ref }) => ref === HEADS + head)
+  return hasMoved ? findReadme(repository, head) : null
 }
 
 /**
@@ -133,7 +152,13 @@ export async function reconcile(
   const committed = (commit?.committer.date.seconds ?? 0) * 1000
   // A date may lie in the future; activity does not.
   const at = new Date(Math.min(Date.now(), Math.max(committed, since.getTime())))
-  await tools.db.run(noteActivity, { id: project.id, at, default_branch: branch ?? null, born: true })
+  await tools.db.run(noteActivity, {
+    id: project.id,
+    at,
+    default_branch: branch ?? null,
+    readme_path: branch === undefined ? null : await findReadme(repository, branch),
+    born: true,
+  })
   await followBranches(tools, project, undefined)
   return true
 }

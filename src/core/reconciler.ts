@@ -2,6 +2,7 @@ import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
 import type { Mark } from './moving.ts'
 import { reconcile } from './pushes.ts'
+import { findMissingReadmes } from './readmes.ts'
 import { measureRepository } from './repositories.ts'
 
 type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
@@ -55,7 +56,9 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     }
   }
   await run(() => tools.moving.others(), false)
-  let current: Promise<void> = Promise.resolve()
+  let current: Promise<void> = findMissingReadmes(tools).catch((error: unknown) =>
+    say({ err: error }, 'readmes could not be looked for'),
+  )
   const round = async (): Promise<void> => {
     await run(() => tools.moving.take(), true)
     await run(() => tools.moving.others(), false)

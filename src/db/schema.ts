@@ -134,6 +134,8 @@ interface ProjectTable extends Times {
   last_activity_at: Time
   forked_from_project_id: number | null
   empty_repo: Generated<boolean>
+  /** Null while nobody has looked, '' where there is none. */
+  readme_path: string | null
 }
 
 interface ProjectImportTable extends Times {

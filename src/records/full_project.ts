@@ -113,7 +113,7 @@ export function presentRecord(row: ProjectRecord, site: Site, view: RecordView):
 function presentBrief(row: ProjectInGroup, site: Site): Brief {
   const identity = presentIdentity(row, site)
   const { default_branch: branch } = identity
-  const readme = row.empty_repo || branch === null ? null : `/-/blob/${branch}/README.md`
+  const readme = row.readme_path && branch !== null ? `/-/blob/${branch}/${row.readme_path}` : null
   return Object.assign(identity, {
     readme_url: readme && `${site.config.url}/${row.full_path}${readme}`,
     visibility: row.visibility,

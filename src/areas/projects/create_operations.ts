@@ -12,7 +12,7 @@ import { operation } from '../../http/operation.ts'
 import { invalid, type Problem } from '../../http/problems.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
 import type { Static } from 'typebox'
-import { fields, settle } from './fields.ts'
+import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
 import { findHome, homeOfUser, limitFault, type Home } from './home_store.ts'
 import { recordFor } from './record_store.ts'
@@ -63,7 +63,7 @@ function newProject({ settings, params }: Ctx, home: Home): Omit<New, 'creator_i
   const named = nameBoth(params)
   const standing = settings.get('default_project_visibility')
   const visibility = params.visibility ?? bounded(home, standing)
-  const branch = params.default_branch
+  const branch = branchIn(params)
   const faults = {
     ...faultsOf({ ...named, description: params.description }),
     ...visibilityFaults(home, visibility),
@@ -101,7 +101,7 @@ async function begin(ctx: Ctx, home: Home, wanted: New): Promise<{ id: number }>
     return createToFill(ctx, wanted, { kind: 'url', url: params.import_url })
   }
   const text = `# ${wanted.name}\n${wanted.description ? `\n${wanted.description}\n` : ''}`
-  const branch = params.default_branch ?? branchOf(home)
+  const branch = branchIn(params) ?? branchOf(home)
   return createWithRepository(ctx, wanted, {
     ...(branch !== undefined && { defaultBranch: branch }),
     ...(params.initialize_with_readme && { readme: { text, by: actor } }),

@@ -22,6 +22,10 @@ export const fields = {
   ...settingParams,
 }
 
+/** Clients in Go send every text they have, empty where none was given. */
+export const branchIn = ({ default_branch }: { readonly default_branch?: string }): string | undefined =>
+  default_branch === '' ? undefined : default_branch
+
 interface Given {
   readonly topics?: readonly string[]
   readonly tag_list?: readonly string[]

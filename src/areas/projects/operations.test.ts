@@ -4,6 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import { repositoryPath } from '../../core/projects.ts'
+import { findMissingReadmes } from '../../core/readmes.ts'
 import { removeRepository } from '../../core/project_removal.ts'
 
 const at = sharedWorld()
@@ -113,6 +114,32 @@ test('a group takes projects of those whom its setting lets in; to all others it
     `update namespaces set settings = '{"project_creation_level":"maintainer"}' where id = ${group.id}`,
   )
   assert.deepEqual(await refused(developer, { name: 'b', namespace_id: group.id }), message)
+})
+
+test('the address of the readme is that of a file that is there, or null', async () => {
+  const user = await at().make.user()
+  const project = await created(user, { name: 'told', default_branch: '' })
+  assert.equal(project['default_branch'], 'main')
+  const commit = async (branch: string, actions: object[], more: object = {}): Promise<unknown> => {
+    const body = { branch, commit_message: 'Change files', actions, ...more }
+    const path = `/projects/${project.id}/repository/commits`
+    assert.equal((await at().call('POST', path, { as: user, body })).status, 201)
+    return ((await at().get(`/projects/${project.id}`, user)).body as Body)['readme_url']
+  }
+  const write = (file_path: string): object => ({ action: 'create', file_path, content: 'x' })
+  const web = `${String(project['web_url'])}/-/blob`
+  assert.equal(await commit('main', [write('docs/README.md'), write('CONTRIBUTING.md')]), null)
+  assert.equal(await commit('main', [write('readme.txt')]), `${web}/main/readme.txt`)
+  assert.equal(await commit('main', [write('README.rst')]), `${web}/main/README.rst`)
+  const other = [{ action: 'delete', file_path: 'README.rst' }, write('Readme.md')]
+  assert.equal(await commit('other', other, { start_branch: 'main' }), `${web}/main/README.rst`)
+  const { body } = await change(user, project.id, { default_branch: 'other' })
+  assert.equal(body['readme_url'], `${web}/other/Readme.md`)
+  assert.equal((await change(user, project.id, { default_branch: '' })).body['default_branch'], 'other')
+  await at().make.sql(`update projects set readme_path = null where id = ${project.id}`)
+  await findMissingReadmes(at().opened.instance)
+  const listed = (await at().get('/projects?owned=true&simple=true', user)).body as Body[]
+  assert.equal(listed.find(({ id }) => id === project.id)?.['readme_url'], `${web}/other/Readme.md`)
 })
 
 test('a readme is a real first commit by the creator, on the branch asked for', async () => {
@@ -364,7 +391,8 @@ test('what branches there are is told to whoever reads the code, wherever the pr
   const group = await make.group({ visibility: 'public' })
   const [open, shut] = [await make.project({ group, visibility: 'public' }), await make.project({ group })]
   await make.sql(
-    `update projects set default_branch = 'main', empty_repo = false where namespace_id = ${group.id}`,
+    `update projects set default_branch = 'main', empty_repo = false, readme_path = 'README.md'
+      where namespace_id = ${group.id}`,
   )
   await make.sql(
     `update projects set visibility = 'public', repository_access_level = 'private' where id = ${shut.id}`,

@@ -30,6 +30,7 @@ export interface ProjectChanges {
   readonly description: string | null
   readonly visibility: Project['visibility'] | null
   readonly default_branch: string | null
+  readonly readme_path: string | null
   readonly topics: readonly string[] | null
   readonly repository_access_level: Project['repository_access_level'] | null
   /** JSON. */
@@ -43,6 +44,7 @@ const change = statement(
            description = nullif(coalesce(${p.description}, p.description), ''),
            visibility = coalesce(${p.visibility}, p.visibility),
            default_branch = coalesce(${p.default_branch}, p.default_branch),
+           readme_path = coalesce(${p.readme_path}, p.readme_path),
            topics = coalesce(${p.topics}::text[], p.topics),
            repository_access_level = coalesce(${p.repository_access_level}, p.repository_access_level),
            settings = p.settings || ${p.settings}::jsonb, updated_at = now()

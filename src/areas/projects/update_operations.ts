@@ -2,13 +2,14 @@ import { Type as t, type Static } from 'typebox'
 import { maintainer, projectEvenArchived as project, signedIn, unmodified } from '../../access/gates.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
 import { repositoryPath, type Project as Row } from '../../core/projects.ts'
+import { findReadme } from '../../core/readmes.ts'
 import { ROLES } from '../../core/roles.ts'
 import { pointHead } from '../../git/refs/head.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
-import { fields, settle } from './fields.ts'
+import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, takenIn } from './gates.ts'
 import { findHome } from './home_store.ts'
 import { recordFor } from './record_store.ts'
@@ -52,7 +53,7 @@ const noBranch = (branch: string): Problem =>
 
 /** A branch that is there; while there is none, any name will do. */
 async function checkBranch({ git, project, params }: Ctx): Promise<void> {
-  const branch = params.default_branch
+  const branch = branchIn(params)
   if (branch === undefined || branch === project.default_branch) return
   const repository = git.repository(repositoryPath(project.id))
   if (!isBranchName(branch) || !(await repository.exists())) throw noBranch(branch)
@@ -74,12 +75,15 @@ export const updateProject = operation({
     await checkFaults(ctx)
     await checkBranch(ctx)
     const set = settle(params)
+    const branch = branchIn(params)
+    const repository = git.repository(repositoryPath(project.id))
     const row = await update(db, project.id, {
       name: params.name?.trim() ?? null,
       path: params.path ?? null,
       description: params.description === undefined ? null : (params.description ?? ''),
       visibility: params.visibility ?? null,
-      default_branch: params.default_branch ?? null,
+      default_branch: branch ?? null,
+      readme_path: branch === undefined ? null : await findReadme(repository, branch),
       topics: set.topics ?? null,
       repository_access_level: set.repository_access_level ?? null,
       settings: JSON.stringify(set.settings),
@@ -88,13 +92,11 @@ export const updateProject = operation({
     })
     if (row === undefined) throw notFound('Project')
     const record = await recordFor(db, actor, project.id)
-    const branch = params.default_branch
     if (branch !== undefined && branch !== project.default_branch) {
-      const path = repositoryPath(project.id)
       // Nobody takes it away meanwhile; afterwards it is HEAD, which stays.
-      await git.repository(path).locked(['HEAD', `refs/heads/${branch}`], async () => {
+      await repository.locked(['HEAD', `refs/heads/${branch}`], async () => {
         await checkBranch(ctx)
-        await pointHead(git.directory(path), branch)
+        await pointHead(git.directory(repository.path), branch)
       })
     }
     return presentRecord(record, ctx, { signedIn: true, admin: actor.admin })
