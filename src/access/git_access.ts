@@ -1,4 +1,6 @@
 import { branchesOpenTo } from '../core/collaboration.ts'
+import { findMoved } from '../core/moved_projects.ts'
+import { placeToMake, type NewPlace } from '../core/push_to_create.ts'
 import { findIdByAlias, repositoryPath, type Project } from '../core/projects.ts'
 import { ROLES, canSee } from '../core/roles.ts'
 import type { Db } from '../db/client.ts'
@@ -19,6 +21,8 @@ export interface GitEntry {
   readonly path: string
   /** The only branches that may be pushed; undefined where the rules of the project decide alone. */
   readonly only: ReadonlySet<string> | undefined
+  /** Whether the address is one that the project had before. */
+  readonly moved: boolean
 }
 
 /** A refusal as git clients show it: plain text. */
@@ -31,6 +35,19 @@ export class GitRefusal extends Error {
     this.name = 'GitRefusal'
     this.status = status
     this.headers = headers
+  }
+}
+
+/** Thrown for a push to a path without a project where the caller may make one; to all others it is a refusal. */
+export class NoProjectYet extends GitRefusal {
+  readonly actor: Actor
+  readonly place: NewPlace
+
+  constructor(actor: Actor, place: NewPlace) {
+    const { status, message } = noProject()
+    super(status, message)
+    this.actor = actor
+    this.place = place
   }
 }
 
@@ -64,13 +81,27 @@ export function createGitAccess(
   return async (wish, place, authorization) => {
     const token = passwordIn(authorization)
     if (token === undefined && wish === 'push') throw accessDenied()
-    const ref = await refOf(instance, place)
-    const bearer = await read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
-      throw error instanceof Problem && error.status < 500 ? accessDenied() : error
-    })
-    return judge(instance.db, wish, bearer)
+    const readAt = (ref: string): Promise<Bearer> =>
+      read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
+        throw error instanceof Problem && error.status < 500 ? accessDenied() : error
+      })
+    const bearer = await readAt(await refOf(instance, place))
+    if (bearer.along !== undefined) return judge(instance, { wish, place }, bearer)
+    const moved = await movedTo(instance.db, place, bearer.actor)
+    if (moved === undefined) return judge(instance, { wish, place }, bearer)
+    return { ...(await judge(instance, { wish, place }, await readAt(moved))), moved: true }
   }
 }
+
+/** The id of the project that had this address before, whoever asks; judged as any other. */
+async function movedTo(db: Db, place: string, actor: Actor | null): Promise<string | undefined> {
+  if (!isPath(place)) return undefined
+  const moved = await findMoved(db, place, actor?.id ?? null)
+  return moved && String(moved.id)
+}
+
+const isPath = (place: string): boolean =>
+  place.includes('/') && !place.includes('\0') && place.isWellFormed()
 
 /** What the project is looked up by; an alias stands alone, a path never does. */
 async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<string> {
@@ -80,7 +111,16 @@ async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<strin
   return String((await findIdByAlias(db, place)) ?? absent)
 }
 
-async function judge(db: Db, wish: GitWish, { actor, scopes, along }: Bearer): Promise<GitEntry> {
+interface Asked {
+  readonly wish: GitWish
+  readonly place: string
+}
+
+async function judge(
+  instance: Pick<Instance, 'db' | 'settings'>,
+  { wish, place }: Asked,
+  { actor, scopes, along }: Bearer,
+): Promise<GitEntry> {
   const found = along as Project | undefined
   const project = found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
   const readable = project && mayReadCode(actor, project)
@@ -89,7 +129,11 @@ async function judge(db: Db, wish: GitWish, { actor, scopes, along }: Bearer): P
     return entry(actor, project)
   }
   if (!MAY_FETCH.some((scope) => scopes.includes(scope))) throw accessDenied()
-  if (project === undefined) throw noProject()
+  if (project === undefined) {
+    const makes = wish === 'push' && found === undefined && MAY_PUSH.some((scope) => scopes.includes(scope))
+    const free = makes && isPath(place) ? await placeToMake(instance, actor, place) : undefined
+    throw free === undefined ? noProject() : new NoProjectYet(actor, free)
+  }
   if (wish === 'fetch') {
     if (!readable) throw forbidden('You are not allowed to download code from this project.')
     return entry(actor, project)
@@ -97,7 +141,7 @@ async function judge(db: Db, wish: GitWish, { actor, scopes, along }: Bearer): P
   if (!MAY_PUSH.some((scope) => scopes.includes(scope)))
     throw forbidden('You are not allowed to upload code.')
   const pushes = actor.admin || project.role >= ROLES.developer
-  const only = readable && !pushes ? await branchesOpenTo(db, project, actor.id) : undefined
+  const only = readable && !pushes ? await branchesOpenTo(instance.db, project, actor.id) : undefined
   if (!readable || project.archived || only?.size === 0)
     throw forbidden('You are not allowed to push code to this project.')
   return entry(actor, project, only)
@@ -108,6 +152,7 @@ const entry = (actor: Actor | null, project: Project, only?: GitEntry['only']): 
   project,
   path: repositoryPath(project.id),
   only,
+  moved: false,
 })
 
 /** The password of Basic credentials, which is the token; undefined when there are none, '' for none worth the name. */

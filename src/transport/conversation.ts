@@ -1,5 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { GitRefusal, type createGitAccess, type GitEntry, type GitWish } from '../access/git_access.ts'
+import {
+  GitRefusal,
+  NoProjectYet,
+  type createGitAccess,
+  type GitEntry,
+  type GitWish,
+} from '../access/git_access.ts'
 import { GitError, isGitError } from '../git/errors.ts'
 import type { Serving } from '../git/wire/serving.ts'
 import type { Actor } from '../http/gate.ts'
@@ -37,6 +43,9 @@ export const NO_CACHE = {
   pragma: 'no-cache',
 }
 
+/** The path or alias that the address names. */
+export const placeIn = ({ params }: FastifyRequest): string => (params as { place: string }).place
+
 /** Lets the client in, or throws what refuses it; counts the request either way. */
 export async function enter(
   { access, admit }: Around,
@@ -44,11 +53,15 @@ export async function enter(
   reply: FastifyReply,
   wish: GitWish,
 ): Promise<GitEntry> {
-  const { place } = request.params as { place: string }
-  const entry = await access(wish, place, request.headers.authorization).catch(async (refusal: unknown) => {
-    if (refusal instanceof GitRefusal) reply.headers(await admit(null, request.ip))
-    throw refusal
-  })
+  const entry = await access(wish, placeIn(request), request.headers.authorization).catch(
+    async (refusal: unknown) => {
+      if (refusal instanceof GitRefusal) {
+        const actor = refusal instanceof NoProjectYet ? refusal.actor : null
+        reply.headers(await admit(actor, request.ip))
+      }
+      throw refusal
+    },
+  )
   reply.headers(await admit(entry.actor, request.ip))
   request.actor = entry.actor
   return entry

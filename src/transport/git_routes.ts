@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createGitAccess, GitRefusal, type GitWish } from '../access/git_access.ts'
-import { Serving, type GitProgram, type ProtocolVersion } from '../git/wire/serving.ts'
+import { createGitAccess, GitRefusal, NoProjectYet, type GitWish } from '../access/git_access.ts'
+import { Remark } from '../git/wire/remark.ts'
+import { NO_REFS, Serving, type GitProgram, type ProtocolVersion } from '../git/wire/serving.ts'
 import { openBody } from './bodies.ts'
 import {
   NO_CACHE,
@@ -9,11 +10,13 @@ import {
   callerOf,
   enter,
   goneSignal,
+  placeIn,
   type Around,
   type Surroundings,
 } from './conversation.ts'
 import { refuseLfs } from './lfs_route.ts'
 import { receivePack } from './push_route.ts'
+import { movedRemark } from './remarks.ts'
 import { relay } from './relay.ts'
 import { Transfers } from './transfers.ts'
 
@@ -60,7 +63,13 @@ async function infoRefs(around: Around, request: FastifyRequest, reply: FastifyR
   const service = new URLSearchParams((request.query as { text: string }).text).get('service') ?? ''
   const program = PROGRAMS[service]
   if (program === undefined) throw new GitRefusal(403, "The command you're trying to execute is not allowed.")
-  const { path, actor } = await enter(around, request, reply, WISHES[program])
+  const entry = await enter(around, request, reply, WISHES[program]).catch((refusal: unknown) => {
+    if (refusal instanceof NoProjectYet) return undefined
+    throw refusal
+  })
+  reply.headers(NO_CACHE).type(`application/x-${service}-advertisement`)
+  if (entry === undefined) return reply.send(NO_REFS)
+  const { path, actor } = entry
   if (actor !== null) {
     const { turns } = around.instance.git.repository(path)
     if (program === 'receive-pack') turns.wants(String(actor.id))
@@ -68,7 +77,7 @@ async function infoRefs(around: Around, request: FastifyRequest, reply: FastifyR
   }
   const directory = around.instance.git.directory(path)
   const body = await around.serving.advertise(directory, program, versionOf(request))
-  return reply.headers(NO_CACHE).type(`application/x-${service}-advertisement`).send(body)
+  return reply.send(body)
 }
 
 async function uploadPack(
@@ -85,7 +94,10 @@ async function uploadPack(
     const git = await around.serving.upload(directory, versionOf(request))
     const answer = relay(git, body, { gone, silenceMs: around.silenceMs ?? SILENCE })
     void git.ended.catch(() => {}).finally(leave)
-    return reply.headers(NO_CACHE).type('application/x-git-upload-pack-result').send(answer)
+    const remark = movedRemark(around.instance, entry, placeIn(request))
+    const told = remark === '' || versionOf(request) !== 2 ? answer : answer.pipe(new Remark(remark))
+    answer.once('error', (error) => told.destroy(error))
+    return reply.headers(NO_CACHE).type('application/x-git-upload-pack-result').send(told)
   } catch (error) {
     leave()
     throw error

@@ -1,11 +1,13 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { GitRefusal } from '../access/git_access.ts'
+import { GitRefusal, NoProjectYet, type GitEntry } from '../access/git_access.ts'
+import { CreationRefused, makeForPush } from '../core/push_to_create.ts'
 import { PktReader } from '../git/wire/pkt_lines.ts'
 import { PushReport } from '../git/wire/push_report.ts'
 import { readPush } from '../git/wire/push_request.ts'
 import { openBody } from './bodies.ts'
-import { NO_CACHE, SILENCE, callerOf, enter, goneSignal, type Around } from './conversation.ts'
+import { NO_CACHE, SILENCE, callerOf, enter, goneSignal, placeIn, type Around } from './conversation.ts'
+import { madeRemark, movedRemark, optionsRemark } from './remarks.ts'
 import { receive, type Push } from './receive.ts'
 
 const MB = 1024 * 1024
@@ -14,13 +16,37 @@ const COMMANDS = 8 * MB
 const PACK = 2048 * MB
 const BEAT = 5_000
 
+/** Lets the client in; a push to a path without a project makes one where the caller may. */
+async function enterOrMake(
+  around: Around,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<GitEntry & { readonly remark: string }> {
+  const place = placeIn(request)
+  const { instance, access } = around
+  try {
+    const entry = await enter(around, request, reply, 'push')
+    return { ...entry, remark: movedRemark(instance, entry, place) }
+  } catch (refusal) {
+    if (!(refusal instanceof NoProjectYet)) throw refusal
+    const made = await makeForPush(instance, refusal.actor, refusal.place).catch((error: unknown) => {
+      throw error instanceof CreationRefused
+        ? new GitRefusal(422, `Could not create project: ${error.message}`)
+        : error
+    })
+    request.actor = refusal.actor
+    const entry = await access('push', made, request.headers.authorization)
+    return { ...entry, remark: madeRemark(instance, entry.project) }
+  }
+}
+
 /** Answers one push. */
 export async function receivePack(
   around: Around,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const entry = await enter(around, request, reply, 'push')
+  const entry = await enterOrMake(around, request, reply)
   const { actor } = entry
   if (actor === null) throw new GitRefusal(403, 'You are not allowed to push code to this project.')
   const { instance, maxPushBytes = PACK, silenceMs = SILENCE } = around
@@ -40,8 +66,9 @@ export async function receivePack(
       return reply.send('')
     }
     const whole = { ...entry, actor }
+    const remark = entry.remark + optionsRemark(push.options)
     const answer = answerLater(
-      { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes },
+      { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes, remark },
       body,
       { failed: (error) => request.log.error({ err: error }, 'a push failed'), end },
     )

@@ -31,6 +31,8 @@ export interface Push {
   /** Stands where the pack begins. */
   readonly reader: PktReader
   readonly maxBytes: number
+  /** Told beside whatever becomes of the push. */
+  readonly remark: string
 }
 
 interface Outcome {
@@ -49,13 +51,10 @@ export async function receive(push: Push, report: PushReport): Promise<Buffer> {
     const { instance, entry } = push
     instance.git.repository(entry.path).turns.landed(String(entry.actor.id))
   }
-  return Buffer.concat([report.words(words), report.end(unpack, verdicts)])
+  return Buffer.concat([report.words(push.remark), report.words(words), report.end(unpack, verdicts)])
 }
 
-/**
- * Refuses refs of the server one by one, as git does, and settles the rest: a mirror of another server brings such
- * refs along. An atomic push is refused whole.
- */
+/** Refuses refs of the server one by one, as git does, unless the push is atomic: mirrors of others bring such along. */
 async function settleVisible(push: Push): Promise<Outcome> {
   const { commands, capabilities } = push.request
   const visible = commands.filter(({ ref }) => !isServerRef(ref))

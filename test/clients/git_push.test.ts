@@ -250,10 +250,18 @@ test('a push of six hundred refs moves them all, and takes them away again', asy
   assert.equal(refsOf(one.remote).length, before)
 })
 
-test('push options are taken', async () => {
+test('push options are taken, and those that ask for a merge request say that none is made', async () => {
   const one = await clone('developer')
   await one.commit('new')
-  assert.equal((await one.push('-o', 'ci.skip', '-o', 'x=ümläut', 'origin', 'HEAD:opted')).code, 0)
+  const ran = await one.push('-o', 'ci.skip', '-o', 'x=ümläut', 'origin', 'HEAD:opted')
+  assert.deepEqual([ran.code, heard(ran)], [0, []])
+  const options = ['-o', 'merge_request.create', '-o', 'merge_request.target=main']
+  const asked = await one.push(...options, 'origin', 'HEAD:asked')
+  assert.equal(asked.code, 0)
+  assert.match(
+    heard(asked).join('\n'),
+    /The push options merge_request\.create, merge_request\.target are not supported: nothing but the push was done\./,
+  )
 })
 
 test('what an old client says without side bands or status is understood', async () => {

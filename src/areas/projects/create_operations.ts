@@ -14,9 +14,16 @@ import { Project, presentRecord } from '../../records/full_project.ts'
 import type { Static } from 'typebox'
 import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
-import { findHome, homeOfUser, limitFault, type Home } from './home_store.ts'
+import { findHome, homeOfUser, limitFault, type Home } from '../../core/project_homes.ts'
 import { recordFor } from './record_store.ts'
-import { bounded, faultsOf, limitText, mayFill, nameBoth, visibilityFaults } from './rules.ts'
+import {
+  bounded,
+  faultsOf,
+  limitText,
+  mayFill,
+  nameBoth,
+  visibilityFaults,
+} from '../../core/project_rules.ts'
 import { takenBy } from './store.ts'
 
 const params = t.Object(

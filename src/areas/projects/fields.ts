@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { VISIBILITIES } from '../../core/visibilities.ts'
 import { settingParams, readSettings, type SettingChanges } from '../../records/project_features.ts'
 import { listOf, nullable, oneOf } from '../../http/schema.ts'
-import { MOST_TOPICS, cleanTopics } from './rules.ts'
+import { MOST_TOPICS, cleanTopics } from '../../core/project_rules.ts'
 
 /** What is set on a project when it is made, and later. */
 export const fields = {

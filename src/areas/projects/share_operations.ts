@@ -6,7 +6,7 @@ import { nothing, operation } from '../../http/operation.ts'
 import { conflict, forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
 import { date, nullable } from '../../http/schema.ts'
 import type { Project } from '../../core/projects.ts'
-import { seesGroupNow } from './home_store.ts'
+import { seesGroupNow } from '../../core/project_homes.ts'
 import * as shares from './share_store.ts'
 
 const Share = t.Object({

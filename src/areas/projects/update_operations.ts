@@ -11,9 +11,9 @@ import { forbidden, invalid, notFound, type Problem } from '../../http/problems.
 import { Project, presentRecord } from '../../records/full_project.ts'
 import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, takenIn } from './gates.ts'
-import { findHome } from './home_store.ts'
+import { findHome } from '../../core/project_homes.ts'
 import { recordFor } from './record_store.ts'
-import { faultsOf, visibilityFaults } from './rules.ts'
+import { faultsOf, visibilityFaults } from '../../core/project_rules.ts'
 import { takenBy, update } from './store.ts'
 
 const params = t.Object(fields, { atLeastOne: Object.keys(fields) })

@@ -5,13 +5,21 @@ import { GitError } from '../errors.ts'
 export const FLUSH = Buffer.from('0000')
 
 /** The largest text that one line carries, in bytes. */
-export const MAX_LINE = 65_516
+const MAX_LINE = 65_516
 
 /** One pkt-line of at most MAX_LINE bytes; throws RangeError for more. */
 export function pktLine(text: string | Buffer): Buffer {
   const bytes = Buffer.from(text)
   if (bytes.length > MAX_LINE) throw new RangeError('A pkt-line holds no more than 65,516 bytes')
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
+}
+
+/** Bytes for one band of a side-band: 1 for data, 2 for what the client shows to people. */
+export function sideBand(band: 1 | 2, bytes: Buffer): Buffer {
+  const lines: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += MAX_LINE - 1)
+    lines.push(pktLine(Buffer.concat([Buffer.from([band]), bytes.subarray(at, at + MAX_LINE - 1)])))
+  return Buffer.concat(lines)
 }
 
 /**

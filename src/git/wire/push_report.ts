@@ -1,4 +1,4 @@
-import { FLUSH, MAX_LINE, pktLine } from './pkt_lines.ts'
+import { FLUSH, pktLine, sideBand } from './pkt_lines.ts'
 
 /** What became of one ref: moved, or why not. */
 export interface RefVerdict {
@@ -27,7 +27,7 @@ export class PushReport {
   /** What the client shows to people, each line behind `remote:`. */
   words(text: string): Buffer {
     if (!this.#banded || text === '') return Buffer.alloc(0)
-    return this.#band(WORDS, Buffer.from(text.endsWith('\n') ? text : `${text}\n`))
+    return sideBand(WORDS, Buffer.from(text.endsWith('\n') ? text : `${text}\n`))
   }
 
   /** The end: whether the pack was taken, in git's words, and each ref's verdict. */
@@ -37,14 +37,7 @@ export class PushReport {
       ? [pktLine(`unpack ${unpack}\n`), ...verdicts.map((one) => pktLine(verdictLine(one))), FLUSH]
       : []
     const report = Buffer.concat(lines)
-    return this.#banded ? Buffer.concat([this.#band(DATA, report), FLUSH]) : report
-  }
-
-  #band(band: number, bytes: Buffer): Buffer {
-    const lines: Buffer[] = []
-    for (let at = 0; at < bytes.length; at += MAX_LINE - 1)
-      lines.push(pktLine(Buffer.concat([Buffer.from([band]), bytes.subarray(at, at + MAX_LINE - 1)])))
-    return Buffer.concat(lines)
+    return this.#banded ? Buffer.concat([sideBand(DATA, report), FLUSH]) : report
   }
 }
 

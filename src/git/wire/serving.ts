@@ -35,6 +35,19 @@ const transferMs = 3_600_000
 const advertMs = 120_000
 const keptMs = 600_000
 
+const pushCapabilities = [
+  'report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options',
+  'object-format=sha1',
+].join(' ')
+
+/** The body of `info/refs` for a push into a repository that is not there yet. */
+export const NO_REFS = Buffer.concat([
+  pktLine('# service=git-receive-pack\n'),
+  FLUSH,
+  pktLine(`${'0'.repeat(40)} capabilities^{}\0${pushCapabilities}\n`),
+  FLUSH,
+])
+
 /** Speaks git's own protocol for repositories: what a server sends before a transfer, and the transfers that read. */
 export class Serving {
   readonly #spawner: Spawner

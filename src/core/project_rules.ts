@@ -1,9 +1,9 @@
-import { lengthFaults } from '../../core/lengths.ts'
-import type { Visibility } from '../../db/schema.ts'
-import { ROLES, canSee } from '../../core/roles.ts'
-import { narrower } from '../../core/visibilities.ts'
-import type { Actor } from '../../http/gate.ts'
-import type { Home } from './home_store.ts'
+import { lengthFaults } from './lengths.ts'
+import type { Visibility } from '../db/schema.ts'
+import { ROLES, canSee } from './roles.ts'
+import { narrower } from './visibilities.ts'
+import type { Viewer } from './roles.ts'
+import type { Home } from './project_homes.ts'
 
 /** Names of pages of a project, which a project inside a group of its name would shadow. */
 const RESERVED = new Set(
@@ -116,11 +116,11 @@ const creationLevel = (setting: unknown): number =>
   typeof setting === 'string' ? (CREATORS[setting] ?? Infinity) : ROLES.developer
 
 /** Whether the caller sees the namespace. */
-export const maySee = (actor: Actor, home: Home): boolean =>
+export const maySee = (actor: Viewer, home: Home): boolean =>
   home.kind === 'user' || canSee(actor, home.visibility, home.role, ROLES.minimal_access)
 
 /** Whether the caller may make projects there, or bring them. */
-export function mayFill(actor: Actor, home: Home): boolean {
+export function mayFill(actor: Viewer, home: Home): boolean {
   if (actor.admin) return true
   if (home.kind === 'user') return home.owner_id === actor.id
   return home.role >= creationLevel(home.settings['project_creation_level'])

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { belongsBelow, heldBy, roleInNamespace } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
-import type { Namespace } from '../../db/schema.ts'
-import { statement, type Slots } from '../../db/statement.ts'
-import type { Actor } from '../../http/gate.ts'
-import { limitText, maySee } from './rules.ts'
+import { belongsBelow, heldBy, roleInNamespace } from './roles.ts'
+import type { Db } from '../db/client.ts'
+import type { Namespace } from '../db/schema.ts'
+import { statement, type Slots } from '../db/statement.ts'
+import type { Viewer } from './roles.ts'
+import { limitText, maySee } from './project_rules.ts'
 
 /** A namespace that a project may live in, with what the caller holds there. */
 export type Home = Namespace & { readonly role: number }
@@ -25,13 +25,13 @@ const personal = statement(
 )
 
 /** By id or by full path, whoever asks. */
-export const findHome = (db: Db, actor: Actor, ref: string | number): Promise<Home | undefined> =>
+export const findHome = (db: Db, actor: Viewer, ref: string | number): Promise<Home | undefined> =>
   /^\d{1,15}$/.test(String(ref))
     ? db.one(byId, { user_id: actor.id, id: Number(ref) })
     : db.one(byPath, { user_id: actor.id, path: String(ref) })
 
 /** The personal namespace of a user. */
-export const homeOfUser = (db: Db, actor: Actor, userId: number): Promise<Home | undefined> =>
+export const homeOfUser = (db: Db, actor: Viewer, userId: number): Promise<Home | undefined> =>
   db.one(personal, { user_id: actor.id, owner_id: userId })
 
 const limit = statement(
@@ -54,7 +54,7 @@ const belongs = statement(
 )
 
 /** Whether there is a group of that id that the caller sees. */
-export async function seesGroupNow(db: Db, actor: Actor, id: number): Promise<boolean> {
+export async function seesGroupNow(db: Db, actor: Viewer, id: number): Promise<boolean> {
   const home = await findHome(db, actor, id)
   if (home?.kind !== 'group') return false
   return maySee(actor, home) || (await db.one(belongs, { user_id: actor.id, id }))?.belongs === true

@@ -1,0 +1,30 @@
+import type { GitEntry } from '../access/git_access.ts'
+import type { Instance } from '../instance.ts'
+
+// What clients show to people beside a transfer, in the published words.
+
+type Site = Pick<Instance, 'config'>
+type Path = { readonly full_path: string }
+
+const addressOf = ({ config }: Site, { full_path }: Path): string => `${config.url}/${full_path}.git`
+
+/** For a transfer by an address that the project had before; '' for any other. */
+export const movedRemark = (site: Site, { moved, project }: GitEntry, place: string): string =>
+  moved
+    ? `\nProject '${place}' was moved to '${project.full_path}'.\n\nPlease update your Git remote:\n\n` +
+      `  git remote set-url origin ${addressOf(site, project)}\n\n`
+    : ''
+
+/** For the push that made a project. */
+export const madeRemark = (site: Site, project: Path): string =>
+  `\nThe private project ${project.full_path} was successfully created.\n\nTo configure the remote, run:\n` +
+  `  git remote add origin ${addressOf(site, project)}\n\nTo view the project, visit:\n` +
+  `  ${site.config.url}/${project.full_path}\n\n`
+
+/** For push options that ask for a merge request; '' where none does. */
+export function optionsRemark(options: readonly string[]): string {
+  const names = options.map((option) => option.split('=', 1)[0] ?? '')
+  const unserved = [...new Set(names.filter((name) => name.startsWith('merge_request.')))]
+  if (unserved.length === 0) return ''
+  return `\nWARNINGS:\n\nThe push options ${unserved.join(', ')} are not supported: nothing but the push was done.\n\n`
+}
