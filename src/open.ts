@@ -20,13 +20,15 @@ import { compareAgain } from './core/merge_request_moves.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
+import { openUnheardPushes } from './core/unheard_pushes.ts'
 import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
-import { migrateQueue, startWorker, type Worker } from './jobs/worker.ts'
+import { migrateQueue } from './jobs/queue.ts'
+import { startWorker, type Worker } from './jobs/worker.ts'
 
 // Where everything but the doors is constructed. Commands stop here: what serves requests takes as long to load again.
 
@@ -106,7 +108,7 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
       git,
       settings,
       vault,
-      moving: openMoving(join(config.dataDir, 'moving')),
+      moving: openMoving(join(config.dataDir, 'moving'), openUnheardPushes(join(config.dataDir, 'unheard'))),
     },
     close: async () => {
       await git.close()
@@ -115,8 +117,8 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
   }
 }
 
-export async function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Promise<Worker> {
-  const worker = await startWorker(client, instance, JOBS, log)
+export function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Worker {
+  const worker = startWorker(client, instance, { jobs: JOBS, log })
   const say = (detail: object, text: string): void => log.warn(detail, text)
   const unwatch = [watchImports(client, say), watchJobs(client, say)]
   return {

@@ -40,7 +40,7 @@ export function addServe(program: Command): void {
       act({ ...options }, 'info', async (cli) => {
         collectSooner()
         const opened = await openInstance(cli.config, { log: cli.log, join: true })
-        const worker = await orClose(opened, startJobs(opened, cli.log))
+        const worker = startJobs(opened, cli.log)
         untilStopped(cli.log, async () => {
           await worker.stop()
           await opened.close()
@@ -94,7 +94,7 @@ async function serve(opened: Opened, { config, log, say }: Cli, withWorker: bool
       throw listenFailure(config, error)
     })
     sweeping = startSweeping(opened.instance.git, (detail, text) => log.info(detail, text))
-    worker = withWorker ? await startJobs(opened, log) : undefined
+    worker = withWorker ? startJobs(opened, log) : undefined
     // Last of all: a start that fails must not have shown the one token there is to nobody.
     const root = await ensureRoot(opened.instance)
     // Whoever reads that it runs may stop it in the same moment.

@@ -5,7 +5,7 @@ import type { Commit } from '../git/objects/commit.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
-import { enqueue, type Job } from '../jobs/job.ts'
+import { enqueue, everyTime, type Job } from '../jobs/job.ts'
 import { closeIssues, closingIn } from './closing.ts'
 import { referencesIn } from './mention_text.ts'
 import { repositoryPath } from './projects.ts'
@@ -64,7 +64,7 @@ async function isQuiet(repository: Repository, { from, to }: Pushed['moves'][num
 /** Lets issues and merge requests hear of the commits that name them, and closes what the default branch says is done. */
 export const hearCommits: Job<Pushed> = {
   name: 'hear_commits',
-  run: async ({ db, git }, { project_id, user_id, moves }) => {
+  run: async ({ db, git }, { project_id, user_id, moves }, once = everyTime) => {
     const place = await db.one(here, { project_id, user_id })
     const repository = git.repository(repositoryPath(project_id))
     if (place === undefined || !(await repository.exists())) return
@@ -77,7 +77,11 @@ export const hearCommits: Job<Pushed> = {
       for (const sha of shas.toReversed()) {
         const commit = await repository.commit(sha)
         if (commit !== undefined)
-          await db.transaction((tx) => hear(tx, { ...place, project_id }, commit, isDefault && place.closes))
+          await db.transaction(async (tx) => {
+            // Somebody may have opened again meanwhile what an earlier run closed.
+            if (await once(tx, `${branch} ${sha}`))
+              await hear(tx, { ...place, project_id }, commit, isDefault && place.closes)
+          })
       }
     }
   },

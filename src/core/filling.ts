@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
 import { violates } from '../db/errors.ts'
 import type { Project, ProjectImport } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
@@ -83,12 +82,13 @@ export async function createToFill({ db, vault }: Instance, project: New, origin
 /** Copies a repository to where a project waits for it. What cannot be read is noted, and leaves an empty one. */
 export const fillRepository: Job<{ project_id: number }> = {
   name: 'fill_repository',
+  slow: true,
   run: async (instance, { project_id }) => {
     const { db, git, settings } = instance
     const row = await db.one(begin, { project_id })
     if (row === undefined || row.source === null) return
     const path = repositoryPath(project_id)
-    const fault = await alive(db, project_id, () => fill(instance, row, path))
+    const fault = await fill(instance, row, path)
     const state = await stateOf(git.repository(path))
     await db
       .transaction(async (tx) => {
@@ -104,23 +104,6 @@ export const fillRepository: Job<{ project_id: number }> = {
         await rm(git.directory(path), { recursive: true, force: true })
       })
   },
-}
-
-/** Milliseconds between two signs of life. */
-const BEAT = 4_000
-const beat = statement(
-  (p: Slots<{ project_id: number }>) => sql`
-    update project_imports set updated_at = now() where project_id = ${p.project_id} and status = 'started'`,
-)
-/** While `work` runs, others hear that somebody is at it. */
-async function alive<T>(db: Db, project_id: number, work: () => Promise<T>): Promise<T> {
-  // One that is lost is made up for by the next.
-  const clock = setInterval(() => void db.run(beat, { project_id }).catch(() => {}), BEAT)
-  try {
-    return await work()
-  } finally {
-    clearInterval(clock)
-  }
 }
 
 class Gone extends Error {}

@@ -4,19 +4,16 @@ import { statement, type Slots } from '../db/statement.ts'
 import { enqueueAll } from '../jobs/job.ts'
 import { fillRepository } from './filling.ts'
 
-// The queue takes a job of a process that died for running until hours have passed. Who fills a repository says so every
-// few seconds: an import that was not heard of for longer is taken up anew.
+// Imports that no job stands for any more: one that failed for good, or whose job was lost.
 
 /** Milliseconds between two rounds. */
 const ROUND = 20_000
 
-// One that waits in the queue is nobody's yet; one that was taken out and never began is as dead as any.
 const orphans = statement(
-  (p: Slots<{ seconds: number }>) => sql<{ project_id: number }>`
+  () => sql<{ project_id: number }>`
     select i.project_id from project_imports i
-     where i.status in ('scheduled', 'started') and i.updated_at < now() - make_interval(secs => ${p.seconds})
-       and not exists (select from graphile_worker.jobs j
-                        where j.key = 'fill_repository ' || i.project_id and j.locked_at is null)
+     where i.status in ('scheduled', 'started')
+       and not exists (select from graphile_worker.jobs j where j.key = 'fill_repository ' || i.project_id)
      order by i.project_id limit 1000`,
 )
 
@@ -28,10 +25,10 @@ const giveUp = statement(
        and j.locked_at is null and j.attempts >= j.max_attempts`,
 )
 
-/** Asks again for the imports that were not heard of for so many seconds, and ends those that failed for good; how many it asked for. */
-export async function resumeImports(db: Db, seconds: number): Promise<number> {
+/** Asks again for the imports without a job, and ends those that failed for good; how many it asked for. */
+export async function resumeImports(db: Db): Promise<number> {
   await db.run(giveUp, { error: 'The repository could not be copied' })
-  const rows = await db.rows(orphans, { seconds })
+  const rows = await db.rows(orphans, {})
   await enqueueAll(
     db,
     fillRepository,
@@ -44,8 +41,8 @@ export async function resumeImports(db: Db, seconds: number): Promise<number> {
 export function watchImports(db: Db, say: (detail: object, text: string) => void): () => void {
   const round = async (): Promise<void> => {
     try {
-      const resumed = await resumeImports(db, ROUND / 1000)
-      if (resumed > 0) say({ resumed }, 'imports that a dead process left are taken up')
+      const resumed = await resumeImports(db)
+      if (resumed > 0) say({ resumed }, 'imports without a job are asked for again')
     } catch (error) {
       say({ err: error }, 'imports could not be looked through')
     }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { UnheardPushes } from './unheard_pushes.ts'
 
 /** What a mark says: since `since` refs of the project may have moved that its rows have not heard of. */
 export interface Mark {
@@ -16,6 +17,8 @@ export interface Mark {
  * crash leaves between the two is found by it. One mark serves many moves, until it is swept.
  */
 export interface Moving {
+  /** Moves that were acknowledged and that the database has yet to be told of. */
+  readonly unheard: UnheardPushes
   /**
    * Call before refs of the project move, `first` when it has no commit yet; the mark is durable when it resolves. Call
    * what it returns when the rows have heard, or `false` when they have not. The mark of a first commit goes at once:
@@ -41,9 +44,10 @@ interface Entry {
 }
 
 /** Keeps marks as empty files in `directory`, which it makes. */
-export const openMoving = (directory: string): Moving => new Marks(directory)
+export const openMoving = (directory: string, unheard: UnheardPushes): Moving => new Marks(directory, unheard)
 
 class Marks implements Moving {
+  readonly unheard: UnheardPushes
   readonly #directory: string
   readonly #nonce = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
@@ -51,8 +55,9 @@ class Marks implements Moving {
   #closed: Entry[] = []
   #round = 0
 
-  constructor(directory: string) {
+  constructor(directory: string, unheard: UnheardPushes) {
     this.#directory = directory
+    this.unheard = unheard
   }
 
   async begin(projectId: number, first: boolean): Promise<(heard: boolean) => Promise<void>> {

@@ -57,7 +57,10 @@ export async function movingRefs<Result>(
     // Not an error of the caller's: it is in git, durably, and a second try would write it twice.
     heard = await refsMoved(tools, project, moves, first).then(
       () => true,
-      () => false,
+      async () => {
+        await keepUnheard(tools, project, moves)
+        return false
+      },
     )
     return result
   } catch (error) {
@@ -71,6 +74,16 @@ export async function movingRefs<Result>(
   } finally {
     await end(heard)
   }
+}
+
+/** What commits say is heard when the database is back; their refs alone do not tell which of them are new. */
+async function keepUnheard(
+  { moving, actor }: Tools,
+  project: Place,
+  moves: readonly RefMove[],
+): Promise<void> {
+  if (!actor || moves.length === 0) return
+  await moving.unheard.keep({ project_id: project.id, user_id: actor.id, moves }).catch(() => {})
 }
 
 async function refsMoved(
@@ -91,12 +104,13 @@ async function refsMoved(
   })
   const branches = moves.filter(({ ref }) => ref.startsWith(HEADS)).map(({ ref }) => ref.slice(HEADS.length))
   if (branches.length > 0) await followBranches(tools, project, branches)
-  const { actor } = tools
-  if (actor) await askToHear(tools, { project_id: project.id, user_id: actor.id }, moves)
   if (tools.git.isDue(repositoryPath(project.id))) {
     const payload = { project_id: project.id }
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
   }
+  // Last: after a fault before it, the push is kept to be heard later.
+  const { actor } = tools
+  if (actor) await askToHear(tools, { project_id: project.id, user_id: actor.id }, moves)
 }
 
 /** The readme of the default branch, where that moved. */

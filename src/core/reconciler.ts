@@ -1,5 +1,6 @@
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
+import { askToHear } from './commit_references.ts'
 import type { Mark } from './moving.ts'
 import { reconcile } from './pushes.ts'
 import { findMissingReadmes } from './readmes.ts'
@@ -9,6 +10,8 @@ type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
 
 /** Milliseconds between two rounds. */
 const ROUND = 60_000
+/** Milliseconds between two tries to tell of pushes that this process has kept. */
+const TELLING = 1_000
 /** Milliseconds after which a mark that another process left is that of a dead one. */
 const ABANDONED = 5 * 60_000
 
@@ -55,7 +58,12 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
       say({ err: error }, 'the marks of moving refs could not be read')
     }
   }
+  const tell = (): Promise<void> =>
+    tools.moving.unheard
+      .tellAll((push) => askToHear(tools, push, push.moves))
+      .catch((error: unknown) => say({ err: error }, 'kept pushes could not be told of'))
   await run(() => tools.moving.others(), false)
+  await tell()
   let current: Promise<void> = findMissingReadmes(tools).catch((error: unknown) =>
     say({ err: error }, 'readmes could not be looked for'),
   )
@@ -67,9 +75,14 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     current = current.then(round)
   }, ROUND)
   clock.unref()
+  const telling = setInterval(() => {
+    if (tools.moving.unheard.waiting()) current = current.then(tell)
+  }, TELLING)
+  telling.unref()
   return {
     stop: async () => {
       clearInterval(clock)
+      clearInterval(telling)
       await current
       await run(() => tools.moving.take(), true)
     },

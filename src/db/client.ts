@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { isHanging } from './errors.ts'
 import { HANGING, createLane, type Queryable } from './lane.ts'
-import { createListener, type Listener } from './listener.ts'
+import { createListener, type Listener, type LockKeys } from './listener.ts'
 import { listed, type Listed, type PageStatement } from './pages.ts'
 import { PLANNED_ONCE, isFull, keepPlan, planFor, type Sent } from './planning.ts'
 import type { Statement } from './statement.ts'
@@ -42,8 +42,11 @@ export interface Connection {
 }
 
 export interface Client extends Db {
-  /** A connection of its own that hears `NOTIFY channel`; calls back after each reconnect too. */
-  listen(channel: string, heard: () => void): void
+  /**
+   * A connection of its own that hears `NOTIFY channel`; calls back after each reconnect too. It holds the shared
+   * advisory lock `holds` as long as it lives.
+   */
+  listen(channel: string, heard: () => void, holds?: LockKeys): Listener
   readonly pool: pg.Pool
   /** New connections go there from now on. */
   moveTo(connection: Connection): void
@@ -96,7 +99,11 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       Object.assign(settings, next)
       Object.assign(pool.options, next)
     },
-    listen: (channel, heard) => listeners.push(createListener(settings, channel, heard)),
+    listen: (channel, heard, holds) => {
+      const listener = createListener(settings, { channel, heard, holds })
+      listeners.push(listener)
+      return listener
+    },
     close: async () => {
       await Promise.all([
         pool.end(),

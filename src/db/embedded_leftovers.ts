@@ -80,9 +80,13 @@ async function gone(cluster: string, limit: number): Promise<boolean> {
   return true
 }
 
+/** Milliseconds. A server that recovers from a crash ignores SIGINT, and recovers from SIGQUIT as well. */
+const ORDERLY = 1_500
+const IMMEDIATE = 15_000
+
 /**
- * Stops what an earlier run left alive in the cluster directory and waits until it is gone, at most 45 s:
- * first an orderly shutdown, then an immediate one. Throws when a process outlives both.
+ * Stops what an earlier run left alive in the cluster directory and waits until it is gone: first an orderly shutdown,
+ * then an immediate one. Throws when a process outlives both.
  */
 export async function stopSurvivors(cluster: string, log: (line: string) => void): Promise<void> {
   const found = await survivors(cluster)
@@ -94,9 +98,9 @@ export async function stopSurvivors(cluster: string, log: (line: string) => void
     found.filter(({ parent }) => !pids.has(parent)),
     'SIGINT',
   )
-  if (await gone(cluster, 30_000)) return
+  if (await gone(cluster, ORDERLY)) return
   signalAll(await survivors(cluster), 'SIGQUIT')
-  if (await gone(cluster, 15_000)) return
+  if (await gone(cluster, IMMEDIATE)) return
   const left = (await survivors(cluster)).map(({ pid }) => pid).join(', ')
   throw new Error(`A database server left by an earlier run in ${cluster} does not stop (process ${left}).`)
 }

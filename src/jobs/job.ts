@@ -3,14 +3,24 @@ import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 
-/** Work that is done after the request that caused it, again until it succeeds. It may run twice: it must not mind. */
+/**
+ * Work done after the request that caused it, and retried until it succeeds. A process that is killed leaves a job half
+ * done, and another runs it again: what must happen once stands in a transaction that asks `once` first.
+ */
 export interface Job<Payload extends object> {
   readonly name: string
-  /** Asked for by itself once an hour, by one of the processes that share the queue. */
+  /** Enqueued once an hour by one of the processes that share the queue. */
   readonly hourly?: true
-  readonly run: (instance: Instance, payload: Payload) => Promise<void>
+  /** May take minutes: runs in slots of its own, so that quick jobs do not wait for it. */
+  readonly slow?: true
+  readonly run: (instance: Instance, payload: Payload, once?: Once) => Promise<void>
 }
 export type AnyJob = Job<never>
+
+/** True the first time that this job commits a transaction with this step, false in every later run. */
+export type Once = (tx: Db, step: string) => Promise<boolean>
+/** For a job that runs outside of the queue. */
+export const everyTime: Once = async () => true
 
 const addJob = statement(
   (p: Slots<{ name: string; payload: string; key: string | null }>) => sql`

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { createClient, type Connection } from '../../src/db/client.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { migrateQueue } from '../../src/jobs/worker.ts'
+import { migrateQueue } from '../../src/jobs/queue.ts'
 
 const TEMPLATE = 'guildhall_template'
 

@@ -15,7 +15,7 @@ const lines: string[] = []
 before(async () => {
   mail = await openMailServer()
   world = await openWorld({ env: { SMTP_URL: mail.url, GUILDHALL_MAIL_FROM: 'hall@guild.example' } })
-  worker = await startJobs(
+  worker = startJobs(
     world.opened,
     pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
   )

@@ -269,7 +269,7 @@ test('an automatic cadence makes its iterations in advance, without titles, howe
 test('a worker does so every hour', async () => {
   const { opened } = world()
   const automated = await automatic(-3)
-  const worker = await startJobs(opened, pino({ level: 'silent' }))
+  const worker = startJobs(opened, pino({ level: 'silent' }))
   await enqueue(opened.instance.db, scheduleIterations, {})
   for (let turn = 0; turn < 400 && (await automated.dates()).length === 0; turn++) await sleep(10)
   await worker.stop()
