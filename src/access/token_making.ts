@@ -13,7 +13,7 @@ const dayAfter = (now: Date, days: number): string =>
 const LIFETIME = 365
 const ROTATED_LIFETIME = 7
 
-/** A token that is over on the day it is made would do for nothing. */
+/** As published, a token may expire today: it is made, and over already. */
 export const pastExpiry = (): Problem => invalid({ expires_at: ['must be a date in the future'] })
 
 /** A token without a scope would do for nothing too. */
@@ -27,7 +27,7 @@ export async function issueToken(
   if (wanted.scopes.length === 0) throw noScopes()
   const token = makeToken(settings.get('personal_access_token_prefix'))
   const expires_at = wanted.expires_at ?? dayAfter(now, LIFETIME)
-  if (expires_at <= dayAfter(now, 0)) throw pastExpiry()
+  if (expires_at < dayAfter(now, 0)) throw pastExpiry()
   const row = await find(db, await create(db, { ...wanted, token, expires_at }))
   if (row === undefined) throw new Error('a token was not inserted')
   return { row, token }

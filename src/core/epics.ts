@@ -53,8 +53,8 @@ const update = statement(
   (p: Slots<Columns & { id: number; closed_by: number }>) => sql`
     update epics
        set title = ${p.title}, description = ${p.description}, confidential = ${p.confidential},
-           start_date = ${p.start_date}, due_date = ${p.due_date}, color = ${p.color}, updated_at = now(),
-           closed_at = case when ${p.state} = 'opened' then null when state = 'opened' then now() else closed_at end,
+           start_date = ${p.start_date}, due_date = ${p.due_date}, color = ${p.color}, updated_at = deed_time(),
+           closed_at = case when ${p.state} = 'opened' then null when state = 'opened' then deed_time() else closed_at end,
            closed_by_id = case when ${p.state} = 'opened' then null
                                when state = 'opened' then ${p.closed_by}::bigint else closed_by_id end,
            state = ${p.state}

@@ -102,7 +102,7 @@ const kept = <T>(wanted: T | undefined, now: T): T => (wanted === undefined ? no
 async function columnsAfter(deed: IssueDeed, before: Issue, to: IssueChange): Promise<IssueColumns> {
   const now = plain(before)
   const state = kept(to.state, now.state)
-  const closing = state === now.state ? {} : closed(deed, state)
+  const closing = state === now.state ? {} : closed(deed, state, to.updated_at)
   return {
     ...now,
     ...closing,
@@ -123,10 +123,9 @@ async function columnsAfter(deed: IssueDeed, before: Issue, to: IssueChange): Pr
 const closed = (
   { actor, now }: IssueDeed,
   state: IssueColumns['state'],
+  at: string = now.toISOString(),
 ): Pick<IssueColumns, 'closed_at' | 'closed_by_id'> =>
-  state === 'closed'
-    ? { closed_at: now.toISOString(), closed_by_id: actor.id }
-    : { closed_at: null, closed_by_id: null }
+  state === 'closed' ? { closed_at: at, closed_by_id: actor.id } : { closed_at: null, closed_by_id: null }
 
 async function milestoneAfter(
   { db, project }: IssueDeed,

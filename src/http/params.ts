@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { jsonIn } from './body.ts'
-import { formats, zoned } from './dates.ts'
+import { dayOf, formats, zoned } from './dates.ts'
 import { Repeated, isTree, type Tree, type Value } from './forms.ts'
 import { LongText } from './long_text.ts'
 import { badParams } from './problems.ts'
@@ -176,7 +176,7 @@ function string(schema: ParamSchema): Read {
     if (text.length > maxLength)
       return void faults.push(`${name} is expected to have length less than or equal to ${maxLength}`)
     if (!wellFormed(text) || pattern?.test(text) === false) return void faults.push(`${name} ${INVALID}`)
-    return schema.format === 'date-time' ? zoned(text) : text
+    return schema.format === undefined ? text : schema.format === 'date' ? dayOf(text) : zoned(text)
   }
 }
 

@@ -175,6 +175,23 @@ test('a token that would do for nothing is not made, of whatever kind it is', as
   assert.equal(await contents(world()), before)
 })
 
+test('a token may expire today, and on a day that is told as a moment', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  for (const [expires_at, day] of [
+    [today, today],
+    ['2999-01-31T10:00:00.000Z', '2999-01-31'],
+  ]) {
+    const answer = await call('POST', ofProject(), {
+      name: 'brief',
+      scopes: ['api'],
+      access_level: 10,
+      expires_at,
+    })
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal((answer.body as Made).expires_at, day)
+  }
+})
+
 test('a token asks for itself and rotates itself, where it belongs and nowhere else', async () => {
   for (const [path, other, as] of [
     [ofProject(), ofGroup(), maintainer],

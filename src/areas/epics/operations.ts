@@ -4,6 +4,7 @@ import { epicInTheOpen, fitting } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
+import { dateDeed } from '../../core/deed_time.ts'
 import {
   changeEpic,
   createEpic as insertEpic,
@@ -100,6 +101,10 @@ const obeyIn = (
     description ?? '',
   )
 
+/** Who brings epics from elsewhere says when what happened to them happened. */
+const datesDeeds = ({ actor, group }: { readonly actor: Actor; readonly group: Group }): boolean =>
+  actor.admin || group.role >= ROLES.owner
+
 export const createEpic = operation({
   method: 'POST',
   path: '/groups/:id/epics',
@@ -116,7 +121,8 @@ export const createEpic = operation({
   handle: async (ctx) => {
     const { db, actor, group, params } = ctx
     const color = check(params) ?? null
-    const dates = actor.admin || group.role >= ROLES.owner
+    const dates = datesDeeds(ctx)
+    await dateDeed(db, dates ? params.created_at : undefined)
     const made = await insertEpic(db, {
       group_id: group.id,
       author_id: actor.id,
@@ -152,6 +158,7 @@ export const updateEpic = operation({
       add_labels: titles,
       remove_labels: titles,
       state_event: t.Optional(oneOf(['reopen', 'close'])),
+      updated_at: t.Optional(timestamp()),
     },
     {
       atLeastOne: [
@@ -173,6 +180,7 @@ export const updateEpic = operation({
   gates: [group, groupPlanner, epic],
   handle: async (ctx) => {
     const { db, epic, params } = ctx
+    await dateDeed(db, datesDeeds(ctx) ? params.updated_at : undefined)
     const states = { close: 'closed', reopen: 'opened' } as const
     const color = check(params)
     const obeyed = await obeyIn(ctx, epic, params.description)

@@ -4,7 +4,7 @@ import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { date, nullable, timestamp } from '../../http/schema.ts'
 import * as invitations from './store.ts'
 
 // What is the same for invitations to a group and to a project.
@@ -72,7 +72,7 @@ const notIncluded = (): Problem => invalid({ access_level: ['is not included in 
 export const changing = {
   params: t.Object({
     access_level: t.Optional(accessLevel),
-    expires_at: t.Optional(nullable(timestamp())),
+    expires_at: t.Optional(nullable(date())),
   }),
   handle: async (
     ctx: WithOne & {
@@ -84,7 +84,7 @@ export const changing = {
     if (params.access_level === undefined && params.expires_at === undefined) throw noChange()
     if (!maySetLevel(actor, source, access_level)) throw forbidden()
     const expires_at =
-      params.expires_at === undefined ? invitation.expires_at : (params.expires_at?.slice(0, 10) ?? null)
+      params.expires_at === undefined ? invitation.expires_at : params.expires_at
     const fault = faultOf(source, { access_level, expires_at }, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalid({ [fault.field]: [fault.text] })
     const changed = await invitations.update(db, {

@@ -20,7 +20,7 @@ import {
 } from '../../core/membership.ts'
 import { checks, type Actor, type Has } from '../../http/gate.ts'
 import { badParams, forbidden, refused, type Problem } from '../../http/problems.ts'
-import { listOf, timestamp } from '../../http/schema.ts'
+import { date, listOf } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { accessLevel } from './actions.ts'
 import { addressesIn, isAddress } from './rules.ts'
@@ -41,7 +41,7 @@ const params = t.Object({
   email: t.Optional(listOf(t.String())),
   user_id: t.Optional(listOf(t.Integer())),
   access_level: accessLevel,
-  expires_at: t.Optional(timestamp()),
+  expires_at: t.Optional(date()),
   invite_source: t.String({ default: 'invitations-api' }),
   member_role_id: t.Optional(
     t.Integer({ description: 'A role of one’s own making: there are none, so that any is refused' }),
@@ -72,7 +72,7 @@ export const inviting = {
     if (emails.length + ids.length > LIMIT) return { status: 'error', message: TOO_MANY }
     const wish: Wish = {
       access_level: params.access_level,
-      expires_at: params.expires_at?.slice(0, 10) ?? null,
+      expires_at: params.expires_at ?? null,
       by: actor.id,
       queues: queuesPromotions(ctx, actor),
     }

@@ -287,6 +287,60 @@ test('owners choose number and time; counting goes on behind', async () => {
   assert.equal(later['updated_at'], '2002-02-03T04:05:06.000Z')
 })
 
+test('what moves in from elsewhere keeps its history: events, notes and closing are dated', async () => {
+  const milestone = await rowOf<{ id: number }>(
+    world(),
+    `insert into milestones (iid, project_id, title, start_date) values (66, $1, 'Old', '2001-01-01') returning id`,
+    [project.id],
+  )
+  const created_at = '2001-02-03T04:05:06.000Z'
+  const issue = await create(owner, {
+    created_at,
+    milestone_id: milestone.id,
+    labels: 'old',
+    weight: 3,
+    due_date: '2001-03-31T23:00:00-05:00',
+  })
+  const updated_at = '2002-02-03T04:05:06.000Z'
+  const closed = await changed(owner, issue, { state_event: 'close', title: 'Old', updated_at })
+  assert.deepEqual([closed['closed_at'], closed['updated_at']], [updated_at, updated_at])
+  assert.equal(closed['due_date'], '2001-04-01')
+  const dates = async (table: string, column: string): Promise<string[]> =>
+    (
+      await rowsOf<{ created_at: Date }>(
+        world(),
+        `select created_at from ${table} where ${column} = $1 order by id`,
+        [issue.id],
+      )
+    ).map((row) => row.created_at.toISOString())
+  assert.deepEqual(await dates('resource_milestone_events', 'noteable_id'), [created_at])
+  assert.deepEqual(await dates('resource_label_events', 'noteable_id'), [created_at])
+  assert.deepEqual(await dates('resource_weight_events', 'issue_id'), [created_at])
+  assert.deepEqual(await dates('resource_state_events', 'noteable_id'), [updated_at])
+  assert.deepEqual(await dates('notes', 'noteable_id'), [updated_at, updated_at])
+  const path = `/projects/${project.id}/milestones/${milestone.id}/burndown_events`
+  const steps = (await world().get(path, owner)).body as { created_at: string; action: string }[]
+  assert.deepEqual(
+    steps.map((step) => [step.action, step.created_at]),
+    [
+      ['created', created_at],
+      ['closed', updated_at],
+    ],
+  )
+  const before = Date.now() - 60_000
+  const theirs = await create(planner, { created_at, labels: 'old' })
+  await changed(planner, theirs, { state_event: 'close', updated_at })
+  const now = await rowsOf<{ created_at: Date }>(
+    world(),
+    'select created_at from resource_state_events where noteable_id = $1',
+    [theirs.id],
+  )
+  assert.ok(
+    now.every((row) => row.created_at.getTime() > before),
+    'others date nothing',
+  )
+})
+
 test('only who can see the issue is given it, and is reminded once', async () => {
   const outsider = await world().make.user()
   const { make } = world()

@@ -4,6 +4,7 @@ import { fitting, issueInTheOpen } from '../../access/epic_fit.ts'
 import { anyone, project, signedIn, unmodified } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
+import { dateDeed } from '../../core/deed_time.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
 import { hearDescription } from '../../core/mentions.ts'
@@ -63,6 +64,7 @@ export const createIssue = operation({
     const { db, actor, project, params, config } = ctx
     checkIssue(params)
     const mine = owns(ctx)
+    await dateDeed(db, mine ? params.created_at : undefined)
     const made = await insertIssue(db, {
       project_id: project.id,
       iid: await drawIid(db, project.id, mine ? params.iid : undefined),
@@ -100,6 +102,7 @@ export const updateIssue = operation({
     const { db, actor, project, issue, params, config } = ctx
     checkIssue(params)
     const { state_event: event } = params
+    await dateDeed(db, owns(ctx) ? params.updated_at : undefined)
     const obeyed = await obey(ctx, ofIssue(issue), placeOf(project), params.description ?? '')
     const change: IssueChange = {
       ...wordsOf(params),

@@ -4,7 +4,7 @@ import { faultOf, judgeChange, type Fault, type Source } from '../../core/member
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { forbidden, invalid, noSuchRecord, type Problem } from '../../http/problems.ts'
-import { listOf, nullable, timestamp } from '../../http/schema.ts'
+import { date, listOf, nullable } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
 import { isLastOwner, remove, update } from './changes_store.ts'
@@ -69,7 +69,6 @@ export const showing = {
   returns: Member,
 } as const
 
-export const dayOf = (moment: string | null | undefined): string | null => moment?.slice(0, 10) ?? null
 export const invalidBy = ({ field, text }: Fault): Problem => invalid({ [field]: [text] })
 export const badLevel = (): Problem =>
   invalidBy({ field: 'access_level', text: 'is not included in the list' })
@@ -78,7 +77,7 @@ export const badLevel = (): Problem =>
 const endsSooner = ({ expires_at }: members.Member, to: string | null | undefined): boolean =>
   typeof to === 'string' && (expires_at === null || to < expires_at)
 
-const changes = t.Object({ access_level: t.Integer(), expires_at: t.Optional(nullable(timestamp())) })
+const changes = t.Object({ access_level: t.Integer(), expires_at: t.Optional(nullable(date())) })
 export const changing = {
   params: changes,
   handle: async (ctx: WithMember & With<Static<typeof changes>>): Promise<Static<typeof Added>> => {
@@ -86,7 +85,7 @@ export const changing = {
     const { access_level } = params
     for (const level of [member.access_level, access_level])
       if (!maySetLevel(actor, source, level)) throw forbidden()
-    const expires_at = params.expires_at === undefined ? undefined : dayOf(params.expires_at)
+    const { expires_at } = params
     const wish = { access_level, expires_at: expires_at ?? null }
     const fault = faultOf(source, wish, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalidBy(fault)

@@ -10,9 +10,9 @@ import {
   type Wish,
 } from '../../core/membership.ts'
 import { conflict, forbidden, notFound, type Problem } from '../../http/problems.ts'
-import { listOf, timestamp } from '../../http/schema.ts'
+import { date, listOf } from '../../http/schema.ts'
 import { Added, present } from './entity.ts'
-import { badLevel, dayOf, invalidBy, type Here, type With } from './actions.ts'
+import { badLevel, invalidBy, type Here, type With } from './actions.ts'
 import * as members from './store.ts'
 
 // Giving roles to those who have none there yet, one by one or several at once.
@@ -25,7 +25,7 @@ const wanted = t.Object(
     access_level: t.Integer(),
     user_id: t.Optional(listOf(t.Integer())),
     username: t.Optional(t.String({ description: 'Or the user name; several with commas' })),
-    expires_at: t.Optional(timestamp()),
+    expires_at: t.Optional(date()),
     invite_source: t.Optional(t.String()),
   },
   { atLeastOne: ['user_id', 'username'], atMostOne: ['user_id', 'username'] },
@@ -42,7 +42,7 @@ export const adding = {
     const ids = params.user_id ?? named.map(({ id }) => id)
     const wish = {
       access_level: params.access_level,
-      expires_at: dayOf(params.expires_at),
+      expires_at: params.expires_at ?? null,
       by: actor.id,
       queues: queuesPromotions(ctx, actor),
     }

@@ -217,7 +217,7 @@ test('what would be no milestone is refused in the published words, and nothing 
     [{ title: 'x', start_date: '10000-01-01' }, failed('create', `:start_date=>[${late}]`)],
     [{ title: 'x', due_date: '2030-02-30' }, { error: 'due_date is invalid' }],
     [{ title: 'x', start_date: 'soon' }, { error: 'start_date is invalid' }],
-    [{ title: 'x', due_date: '2030-01-01T00:00:00Z' }, { error: 'due_date is invalid' }],
+    [{ title: 'x', due_date: '2030-02-30T00:00:00Z' }, { error: 'due_date is invalid' }],
     [{ title: ['x'], due_date: { a: 1 } }, { error: 'title is invalid, due_date is invalid' }],
     [{ title: null }, { error: 'title is missing' }],
     [

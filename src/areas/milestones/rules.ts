@@ -1,4 +1,5 @@
 import { titleFaults } from '../../core/titles.ts'
+import { dayOf, formats } from '../../http/dates.ts'
 import { badParams, refused, type Problem } from '../../http/problems.ts'
 
 const LAST_DAY = '9999-12-31'
@@ -11,11 +12,12 @@ export const TAKEN = 'already being used for another group or project milestone.
 /** What the published refusals are documented with. */
 export const FAULTY: Faults = { title: [TAKEN] }
 
-/** A day as a caller may send it: null and an empty text both take it away. */
+/** A day as a caller may send it, or a moment that has one: null and an empty text both take it away. */
 export function readDay(name: string, given: string | null | undefined): string | null | undefined {
   if (given === undefined || given === null) return given
   const text = given.trim()
   if (text === '') return null
+  if (text.length > LAST_DAY.length + 2 && formats['date']?.(text) === true) return dayOf(text)
   if (!/^\d{4,6}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) throw badParams([`${name} is invalid`])
   // Years of more than four digits are dates too; they are refused by a rule, in its own words.
   const year = text.slice(0, -6)
