@@ -1,5 +1,4 @@
 import type { Vault } from './access/secrets.ts'
-import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Moving } from './core/moving.ts'
 import type { Settings } from './core/settings.ts'
@@ -10,8 +9,6 @@ import type { Git } from './git/git.ts'
 export interface Instance {
   readonly config: Config
   readonly db: Db
-  /** Files by digest: packages, artifacts, exports, uploads. */
-  readonly blobs: Blobs
   readonly git: Git
   readonly settings: Settings
   readonly moving: Moving

@@ -3,8 +3,10 @@ import { EPIC_IN_THE_OPEN, holdsOpenIssues } from './epic_secrecy.ts'
 import { isLonger } from './lengths.ts'
 import { duplicate, removeEpic, setEpic } from './quick_action_issues.ts'
 import { approveIt, draft, ready, retarget, unapproveIt } from './quick_action_merging.ts'
+import { mergeIt, moveIt, rebaseIt } from './quick_action_moves.ts'
 import { assign, reassign, unassign } from './quick_action_people.ts'
 import {
+  copyMetadata,
   label,
   relabel,
   removeIteration,
@@ -139,6 +141,7 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['unlabel', planned(unlabel)],
   ['remove_label', planned(unlabel)],
   ['relabel', planned(relabel)],
+  ['copy_metadata', planned(inProject(copyMetadata))],
   ['milestone', planned(inProject(setMilestone))],
   ['remove_milestone', planned(inProject(removeMilestone))],
   ['iteration', planned(ofIssues(setIteration))],
@@ -149,6 +152,7 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['reassign', planned(inProject(reassign('assignee')))],
   ['assign_reviewer', planned(ofMergeRequests(assign('reviewer')))],
   ['reviewer', planned(ofMergeRequests(assign('reviewer')))],
+  ['request_review', planned(ofMergeRequests(assign('reviewer')))],
   ['unassign_reviewer', planned(ofMergeRequests(unassign('reviewer')))],
   ['remove_reviewer', planned(ofMergeRequests(unassign('reviewer')))],
   ['reassign_reviewer', planned(ofMergeRequests(reassign('reviewer')))],
@@ -157,6 +161,8 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['approve', made(planned(ofMergeRequests(approveIt)))],
   ['unapprove', made(planned(ofMergeRequests(unapproveIt)))],
   ['target_branch', ofMergeRequests(retarget)],
+  ['merge', made(planned(ofMergeRequests(mergeIt)))],
+  ['rebase', made(planned(ofMergeRequests(rebaseIt)))],
   ['due', planned(ofIssues(due))],
   ['due_date', planned(ofIssues(due))],
   ['remove_due_date', planned(ofIssues(removeDue))],
@@ -166,6 +172,7 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['remove_time_estimate', planned(inProject(removeEstimate))],
   ['spend', planned(inProject(spend))],
   ['spend_time', planned(inProject(spend))],
+  ['spent', planned(inProject(spend))],
   ['remove_time_spent', planned(inProject(forgetTime))],
   ['confidential', planned(hide)],
   ['title', retitle],
@@ -178,6 +185,7 @@ export const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['epic', planned(ofIssues(setEpic))],
   ['remove_epic', planned(ofIssues(removeEpic))],
   ['duplicate', made(ofIssues(duplicate))],
+  ['move', made(planned(ofIssues(moveIt)))],
   ['subscribe', (run) => subscribe(run, true)],
   ['unsubscribe', (run) => subscribe(run, false)],
   ['todo', remember],

@@ -1,8 +1,10 @@
+import { referencesIn } from './mention_text.ts'
 import { milestoneTitle } from './milestones.ts'
 import { findLabels } from './labelling.ts'
-import { findCadences, findIterationNamed, findMilestoneNamed } from './quick_action_rows.ts'
+import { findCadences, findIterationNamed, findMilestoneNamed, metadataOf } from './quick_action_rows.ts'
 import type { ProjectRun, Run, Told } from './quick_action_run.ts'
 import { plural, titlesIn } from './quick_action_text.ts'
+import { findReferred } from './references.ts'
 
 // Commands that say what a record is part of.
 
@@ -48,6 +50,25 @@ export async function relabel(run: Run, argument: string): Promise<Told> {
   run.changes['label_ids'] = [...found.values()]
   return `Replaced all labels with ${marked(titles)} ${plural(titles.length, 'label')}.`
 }
+
+/** Labels and milestone of another record of the project. */
+export async function copyMetadata(run: ProjectRun, argument: string): Promise<Told> {
+  const { db, actor, place } = run
+  const named = referencesIn(argument.slice(0, LONGEST_REFERENCE)).slice(0, 1)
+  const [other] = await findReferred(db, actor, place.project, named)
+  if (other?.project_id !== place.project.id) return { why: 'Failed to find work item or merge request.' }
+  const { labels, milestone_id } = await metadataOf(db, other)
+  if (labels.length > 0) {
+    run.change.add_labels = [...(run.change.add_labels ?? []), ...labels.map(({ title }) => title)]
+    run.changes['add_label_ids'] = labels.map(({ id }) => id)
+  }
+  if (milestone_id !== null) {
+    run.change.milestone_id = milestone_id
+    run.changes['milestone_id'] = milestone_id
+  }
+  return `Copied labels and milestone from ${other.kind === 'issue' ? '#' : '!'}${other.iid}.`
+}
+const LONGEST_REFERENCE = 500
 
 export async function setMilestone(run: ProjectRun, argument: string): Promise<Told> {
   const title = argument.replace(/^%/, '').replace(/^"(.*)"$/s, '$1')

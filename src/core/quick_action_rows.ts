@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Epic, Issue, MergeRequest } from '../db/schema_planning.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
+import type { Project } from './projects.ts'
+import { heldBy, roleInProject } from './roles.ts'
 
 // The rows that commands in a text look up and change beside the record itself.
 
@@ -140,3 +142,30 @@ export const findAward = async (
   db: Db,
   values: { readonly noteable_id: number; readonly user_id: number; readonly name: string },
 ): Promise<number | undefined> => (await db.one(awarded, values))?.id
+
+interface Metadata {
+  readonly labels: readonly { readonly id: number; readonly title: string }[]
+  readonly milestone_id: number | null
+}
+const metadata = statements<{ kind: Assigned }, { id: number }, Metadata>(
+  (p, { kind }) => sql`
+    select r.milestone_id,
+           coalesce((select json_agg(json_build_object('id', l.id, 'title', l.title) order by l.title)
+                       from label_links k join labels l on l.id = k.label_id where k.noteable_id = r.id), '[]') as labels
+      from ${sql.table(TABLES[kind])} r where r.id = ${p.id}`,
+)
+/** What a record is part of. */
+export const metadataOf = async (
+  db: Db,
+  { kind, id }: { readonly kind: Assigned; readonly id: number },
+): Promise<Metadata> => (await db.one(metadata({ kind }), { id })) ?? { labels: [], milestone_id: null }
+
+const projectAt = statement(
+  (p: Slots<{ path: string; user_id: number }>) => sql<Project>`
+    select p.*, n.traversal_ids,
+           coalesce(${roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)}, 0) as role
+      from projects p join namespaces n on n.id = p.namespace_id where lower(p.full_path) = lower(${p.path})`,
+)
+/** A project by its full path, with what the user holds on it, whether it shows or not. */
+export const findProjectAt = (db: Db, path: string, userId: number): Promise<Project | undefined> =>
+  db.one(projectAt, { path, user_id: userId })

@@ -8,6 +8,8 @@ export interface Parsed {
   /** What is left when the commands are taken out. */
   readonly text: string
   readonly commands: readonly Command[]
+  /** Words that look like commands and are none, a hundred at most. */
+  readonly unknown: readonly string[]
   /** Set when every line looks like a command, whether it is one or not. */
   readonly onlyCommands: boolean
 }
@@ -19,10 +21,14 @@ const FENCE = /^(`{3,}|~{3,}|>>>)/
 /** What a fence begins with: a million empty lines are not asked for more. */
 const MARKS: ReadonlySet<string | undefined> = new Set(['`', '~', '>'])
 
+/** `/cc @ada` does nothing but name people: it is a line of the text. */
+const MENTION = 'cc'
+
 /** Each line is looked at once, so that a text of any kind costs what its length costs. */
 export function parseCommands(text: string, known: ReadonlySet<string>): Parsed {
   const kept: string[] = []
   const commands: Command[] = []
+  const unknown = new Set<string>()
   let fence: string | undefined
   let onlyCommands = true
   for (const ended of text.split('\n')) {
@@ -31,13 +37,16 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
     if (mark !== undefined && (fence === undefined || line.trimEnd() === fence))
       fence = fence === undefined ? mark : undefined
     const [, word, argument = ''] = (fence === undefined && line[0] === '/' && LINE.exec(line)) || []
-    const name = word?.toLowerCase()
+    const given = word?.toLowerCase()
+    const name = given === MENTION ? undefined : given
     if (name === undefined && line.trim() !== '') onlyCommands = false
     if (name !== undefined && known.has(name)) commands.push({ name, argument: argument.trim() })
     else kept.push(line)
+    if (name !== undefined && !known.has(name) && unknown.size < MOST) unknown.add(name)
   }
-  if (commands.length === 0) return { text, commands, onlyCommands: onlyCommands && text.trim() !== '' }
-  return { text: kept.join('\n').trim(), commands, onlyCommands }
+  const all = { commands, unknown: [...unknown] }
+  if (commands.length === 0) return { ...all, text, onlyCommands: onlyCommands && text.trim() !== '' }
+  return { ...all, text: kept.join('\n').trim(), onlyCommands }
 }
 
 const WORD = /~?"([^"]{1,255})"|~?([^\s,]{1,255})/g

@@ -54,8 +54,8 @@ export const placeOf = (project: Project): Place => ({
 export async function obey(speaker: Speaker, about: Noteable, place: Place, body: string): Promise<Obeyed> {
   const nothing = { text: body, onlyCommands: false, applied: 0, changes: {}, summary: [] }
   if (!isCommanded(about)) return nothing
-  const { text, commands, onlyCommands } = parseCommands(body, NAMES)
-  if (commands.length === 0) return { ...nothing, onlyCommands }
+  const { text, commands, unknown, onlyCommands } = parseCommands(body, NAMES)
+  if (commands.length === 0) return { ...nothing, onlyCommands, summary: unknown.map(couldNot) }
   const row = await holdRecord(speaker.db, about.kind, about.id)
   if (row === undefined) return nothing
   const run: Run = {
@@ -104,6 +104,8 @@ async function rights(
   return { plan, change: plan || (await involved()) }
 }
 
+const couldNot = (name: string): string => `Could not apply ${name} command.`
+
 async function perform(
   run: Run,
   commands: readonly Command[],
@@ -111,7 +113,7 @@ async function perform(
   const done: { says: string; applied: boolean }[] = []
   for (const { name, argument } of commands.slice(0, MOST)) {
     const told = await COMMANDS.get(name)?.(run, argument)
-    const failed = `Could not apply ${name} command.`
+    const failed = couldNot(name)
     done.push(
       typeof told === 'string'
         ? { says: told, applied: true }

@@ -32,7 +32,7 @@ const addJob = statement(
  */
 export async function enqueue<Payload extends object>(
   db: Db,
-  job: Job<Payload>,
+  job: Pick<Job<Payload>, 'name'>,
   payload: Payload,
   key?: string,
 ): Promise<void> {

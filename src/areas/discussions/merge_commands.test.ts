@@ -5,6 +5,7 @@ import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
+import { branchByCommand } from '../merge_requests/commanded.ts'
 
 let shop: Workshop
 let [developer, reporter]: Someone[] = []
@@ -14,7 +15,13 @@ const world = sharedWorld(async (here) => {
   reporter = await here.make.memberOf('reporter', { project: shop.project })
   await shop.commit('release', { 'release.txt': 'soon\n' })
 })
-const FAILED = { message: '400 Bad request - Failed to apply commands.' }
+/** Every command of the text is named that was not applied. */
+const assertFailed = (body: unknown, text = ''): void =>
+  assert.match(
+    String((body as { message?: unknown }).message),
+    /^400 Bad request - Failed to apply commands\. Could not apply \w+ command\./,
+    text,
+  )
 type Row = Readonly<Record<string, unknown>>
 const say = (iid: number, body: string, as = developer): Promise<Answered> =>
   shop.ask('POST', `/${iid}/notes`, { body: { body }, ...(as && { as }) })
@@ -61,7 +68,8 @@ test('a merge request is marked as a draft and as ready, and what is so already 
   for (const title of ['Draft:', 'x'.repeat(250)]) {
     await shop.ask('PUT', `/${iid}`, { body: { title } })
     const answer = await say(iid, title === 'Draft:' ? '/ready' : '/draft')
-    assert.deepEqual([answer.status, answer.body], [400, FAILED], 'no title is left, or too long a one')
+    assert.equal(answer.status, 400)
+    assertFailed(answer.body, 'no title is left, or too long a one')
   }
 })
 
@@ -75,11 +83,11 @@ test('a merge request is approved and the approval taken back, once each, by who
     ).approved_by.map(({ user }) => user.username)
   assert.deepEqual(await told(iid, '/approve'), [['Approved the current merge request.'], {}])
   assert.deepEqual(await approved(), [developer?.username])
-  assert.deepEqual((await say(iid, '/approve')).body, FAILED)
-  assert.deepEqual((await say(iid, '/approve', reporter)).body, FAILED)
+  assertFailed((await say(iid, '/approve')).body)
+  assertFailed((await say(iid, '/approve', reporter)).body)
   assert.deepEqual(await told(iid, '/unapprove'), [['Unapproved the current merge request.'], {}])
   assert.deepEqual(await approved(), [])
-  assert.deepEqual((await say(iid, '/unapprove')).body, FAILED)
+  assertFailed((await say(iid, '/unapprove')).body)
   assert.deepEqual(await words(iid), ['approved this merge request', 'unapproved this merge request'])
   assert.deepEqual((await told(iid, '/close\n/approve'))[0].at(-1), 'Could not apply approve command.')
   assert.deepEqual(await approved(), [], 'what is closed is not approved')
@@ -93,6 +101,8 @@ test('reviewers are asked, taken away and replaced', async () => {
     [`/assign_reviewer @${one.username}`, `Assigned @${one.username} as reviewer.`, [one, developer]],
     ['/remove_reviewer me', `Removed reviewer @${developer?.username}.`, [one]],
     [`/reassign_reviewer @${other?.username}`, `Changed reviewer to @${other?.username}.`, [other]],
+    [`/request_review me`, `Assigned @${developer?.username} as reviewer.`, [other, developer]],
+    ['/unassign_reviewer me', `Removed reviewer @${developer?.username}.`, [other]],
     ['/unassign_reviewer', `Removed reviewer @${other?.username}.`, []],
   ]
   for (const [body, sentence, reviewers] of rows) {
@@ -109,7 +119,7 @@ test('reviewers are asked, taken away and replaced', async () => {
     ['/reviewer @nobody-at-all', developer],
     ['/reviewer me', reporter],
   ] as const)
-    assert.deepEqual((await say(iid, body, as)).body, FAILED, body)
+    assertFailed((await say(iid, body, as)).body, body)
   assert.deepEqual((await shown(iid))['assignees'], [], 'whose it is stays')
 })
 
@@ -132,8 +142,8 @@ test('a merge request goes to another branch that is there, as it is told', asyn
     '/target_branch main/',
     '/target_branch a b\tc',
   ])
-    assert.deepEqual((await say(twin, body)).body, FAILED, body)
-  assert.deepEqual((await say(twin, '/target_branch main', reporter)).body, FAILED)
+    assertFailed((await say(twin, body)).body, body)
+  assertFailed((await say(twin, '/target_branch main', reporter)).body)
   assert.equal(await contents(world()), before)
 })
 
@@ -157,7 +167,8 @@ test('authors say what they may change by hand, and issues hear none of it', asy
   const path = `${issues}/${(issue.body as { iid: number }).iid}/notes`
   for (const body of ['/draft', '/ready', '/approve', '/unapprove', '/target_branch main', '/reviewer me']) {
     const answer = await world().call('POST', path, { as: shop.owner, body: { body } })
-    assert.deepEqual([answer.status, answer.body], [400, FAILED], body)
+    assert.equal(answer.status, 400)
+    assertFailed(answer.body, body)
   }
 })
 
@@ -171,3 +182,46 @@ test('the description of a new merge request says where it goes and who looks at
   const approvals = await shop.ask('GET', `/${Number(now['iid'])}/approvals`)
   assert.deepEqual((approvals.body as { approved_by: object[] }).approved_by, [])
 })
+
+test('a merge request is rebased and merged by a job, when a comment that says so is written', async () => {
+  const { instance } = world().opened
+  const iid = await shop.open('commanded')
+  const moved = await shop.commit('main', { 'commanded-ahead.txt': 'x' })
+  const id = Number((await shown(iid))['id'])
+  const asked = async (body: string, user = developer): Promise<void> => {
+    const command = body.slice(1) as 'merge' | 'rebase'
+    assert.equal((await queued(id)).at(-1), command)
+    await branchByCommand.run(instance, { command, merge_request_id: id, user_id: Number(user?.id) })
+  }
+  assertFailed((await say(iid, '/rebase', reporter)).body)
+  assert.deepEqual(await told(iid, '/rebase'), [
+    ['Scheduled a rebase of branch commanded.'],
+    { rebase: true },
+  ])
+  await asked('/rebase')
+  const head = await shop.tip('commanded')
+  assert.equal(await shop.repository.mergeBase(moved, head), moved)
+  await told(iid, '/draft')
+  assertFailed((await say(iid, '/merge', shop.owner)).body)
+  await told(iid, '/ready')
+  assertFailed((await say(iid, '/merge')).body, 'a Developer does not merge into a protected branch')
+  const merged = [['Merged this merge request.'], { merge: head }]
+  assert.deepEqual(await told(iid, '/merge', shop.owner), merged)
+  await asked('/merge', developer)
+  assert.equal((await shown(iid))['state'], 'opened', 'the job judges the right once more')
+  await asked('/merge', shop.owner)
+  assert.equal((await shown(iid))['state'], 'merged')
+  await asked('/merge', shop.owner)
+})
+
+/** The commands that wait for the job. */
+const queued = async (id: number): Promise<string[]> =>
+  (
+    await rowsOf<{ command: string }>(
+      world(),
+      `select j.payload->>'command' as command from graphile_worker._private_jobs j
+         join graphile_worker._private_tasks t on t.id = j.task_id
+        where t.identifier = 'branch_by_command' and (j.payload->>'merge_request_id')::bigint = $1 order by j.id`,
+      [id],
+    )
+  ).map(({ command }) => command)

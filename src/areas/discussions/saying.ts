@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { maySetTime, type Talking } from '../../access/talking.ts'
 import type { Noteable } from '../../core/conversation.ts'
+import { dateDeed } from '../../core/deed_time.ts'
 import { isLonger, tooLong } from '../../core/lengths.ts'
 import { hearMentions } from '../../core/mentions.ts'
 import { TooMuchSaid, deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
@@ -67,7 +68,8 @@ interface Done {
   readonly changes: Record<string, unknown>
 }
 
-const failed = (): Problem => refused('400 Bad request - Failed to apply commands.')
+const failed = (why: readonly string[] = []): Problem =>
+  refused(['400 Bad request - Failed to apply commands.', ...why].join(' '))
 
 /** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
 async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
@@ -82,7 +84,7 @@ async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<
     throw violates(error, 'merge_requests_open_key') ? failed() : error
   })
   if (!obeyed.onlyCommands) return obeyed
-  if (obeyed.applied === 0) throw failed()
+  if (obeyed.applied === 0) throw failed(obeyed.summary)
   return new Answer(202, { commands_changes: obeyed.changes, summary: obeyed.summary })
 }
 
@@ -97,6 +99,7 @@ const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow, 
 /** Obeys the commands in a text, then writes what is left of it. */
 async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
   const created_at = timeOf(ctx, said.created_at)
+  await dateDeed(ctx.db, created_at ?? undefined)
   const about = await withRow(ctx.db, ctx.noteable)
   const obeyed = await heard(ctx, about, said.body)
   if (obeyed instanceof Answer) return obeyed

@@ -83,8 +83,7 @@ export const changing = {
     const { access_level = invitation.access_level } = params
     if (params.access_level === undefined && params.expires_at === undefined) throw noChange()
     if (!maySetLevel(actor, source, access_level)) throw forbidden()
-    const expires_at =
-      params.expires_at === undefined ? invitation.expires_at : params.expires_at
+    const expires_at = params.expires_at === undefined ? invitation.expires_at : params.expires_at
     const fault = faultOf(source, { access_level, expires_at }, now.toISOString().slice(0, 10))
     if (fault !== undefined) throw invalid({ [fault.field]: [fault.text] })
     const changed = await invitations.update(db, {

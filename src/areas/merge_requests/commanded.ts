@@ -1,0 +1,26 @@
+import { actsBy } from '../../access/acting.ts'
+import { findOpenRequest } from '../../core/merge_request_rows.ts'
+import { BRANCH_BY_COMMAND, type CommandedBranch } from '../../core/quick_action_moves.ts'
+import { Problem } from '../../http/problems.ts'
+import type { Job } from '../../jobs/job.ts'
+import { mergeMergeRequest } from './merge_operations.ts'
+import { rebaseMergeRequest } from './rebase_operations.ts'
+import { findProject, noteMergeError } from './store.ts'
+
+const acts = { merge: actsBy(mergeMergeRequest), rebase: actsBy(rebaseMergeRequest) }
+
+/** Merges or rebases as `/merge` and `/rebase` asked; why that failed stands in `merge_error`. */
+export const branchByCommand: Job<CommandedBranch> = {
+  ...BRANCH_BY_COMMAND,
+  run: async (instance, { command, merge_request_id, user_id }) => {
+    const { db } = instance
+    const request = await findOpenRequest(db, merge_request_id)
+    const project = request && (await findProject(db, request.project_id, user_id))
+    if (request === undefined || project === undefined) return
+    const path = { id: String(project.id), merge_request_iid: String(request.iid) }
+    await acts[command](instance, { user_id, project, path, sent: {} }).catch(async (error: unknown) => {
+      if (!(error instanceof Problem) || error.status >= 500) throw error
+      await noteMergeError(db, merge_request_id, `The ${command} failed: ${String(error.body['message'])}`)
+    })
+  },
+}
