@@ -1,5 +1,6 @@
 // What `compileConfig` and `planPipeline` are given and answer: types only. Files come through injected functions.
 
+import type { Model } from './model.ts'
 import type { PipelineSource, PlannedPipeline, Variable } from './plan.ts'
 
 /** One file with where it stands: nested includes are resolved from there. */
@@ -46,6 +47,8 @@ export interface Compiled {
   readonly merged: Readonly<Record<string, unknown>>
   readonly includes: readonly IncludedFile[]
   readonly warnings: readonly string[]
+  /** What `planPipeline` reads. */
+  readonly model: Model
 }
 export interface IncludedFile {
   readonly type: 'local' | 'file'
@@ -61,6 +64,8 @@ export interface IncludedFile {
 export interface ConfigFaults {
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
+  /** For each error the line in the main file of the job or keyword that it names; null where there is none. */
+  readonly lines: readonly (number | null)[]
 }
 
 export interface PlanContext {
