@@ -15,7 +15,8 @@ import type { Patch } from './objects/patch.ts'
 import { EMPTY_TREE, readPatch, type PatchQuestion } from './objects/patch_tree.ts'
 import type { Pool } from './processes/pool.ts'
 import { reachAt, type Reach } from './history/reach.ts'
-import { sortedRefs, type RefOrder } from './refs/ref_order.ts'
+import { readRevision, type Step } from './revision.ts'
+import { sortedRefs, type RefSorting } from './refs/ref_order.ts'
 import type { Ref } from './refs/refs.ts'
 import type { Spawner } from './processes/spawner.ts'
 import type { Blob } from './objects/tree.ts'
@@ -34,8 +35,9 @@ export interface Repository extends Reach, Writes {
   defaultBranch(): Promise<string | undefined>
   /**
    * The full hash of the commit that `rev` means: a full hash, a tag or branch (a tag first, as in git; annotated tags
-   * peeled), HEAD, or an abbreviated hash of one commit only (4 digits at least). Undefined for everything else, and
-   * where there is no repository: no git expression is evaluated. Throws GitError when git fails.
+   * peeled), HEAD or `@`, or an abbreviated hash of one commit only (4 digits at least), and steps from there to an
+   * ancestor (`main~2`, `v1^2`). Undefined for everything else, and where there is no repository: no other expression
+   * of git is evaluated. Throws GitError when git fails.
    */
   resolve(rev: string): Promise<string | undefined>
   /** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
@@ -44,8 +46,8 @@ export interface Repository extends Reach, Writes {
   stats(shas: readonly string[]): Promise<Map<string, Stats>>
   /** Those of the commits, all by full hashes, that are `tip` or in its history. */
   mergedInto(tip: string, commits: readonly string[]): Promise<Set<string>>
-  /** The refs below `prefix`, such as `refs/tags/`, oldest commit or tag first, or in the order of versions. */
-  sortedRefs(prefix: string, by: RefOrder): Promise<Pick<Ref, 'name' | 'id'>[]>
+  /** The refs below `prefix`, such as `refs/tags/`, by name, by the date of the commit or tag, or by version. */
+  sortedRefs(prefix: string, sorting: RefSorting): Promise<Pick<Ref, 'name' | 'id'>[]>
   /** The difference from one tree to another, `from` undefined for no files at all. Throws GitError when git fails. */
   patch(from: string | undefined, to: string): Promise<Patch>
   /** The bytes of the file with this full hash as they come. Throws GitError when git fails. */
@@ -90,7 +92,7 @@ export function repositoryAt(room: Room, path: string, gitDirectory: string): Re
     commit: (sha) => findCommit(room, gitDirectory, sha),
     stats: (shas) => findStats(room, gitDirectory, shas),
     mergedInto: (tip, refs) => mergedInto(room.walkTools, gitDirectory, tip, refs),
-    sortedRefs: (prefix, by) => sortedRefs(room.spawner, gitDirectory, prefix, by),
+    sortedRefs: (prefix, sorting) => sortedRefs(room.spawner, gitDirectory, prefix, sorting),
     patch: (from, to) => readPatch(room, gitDirectory, [from ?? EMPTY_TREE, to]),
     streamBlob: (id) => streamBlob(room.spawner, gitDirectory, id),
     streamArchive: (query) => streamArchive(room.spawner, gitDirectory, query),
@@ -128,6 +130,25 @@ async function headBranch(gitDirectory: string): Promise<string | undefined> {
 }
 
 async function resolve(room: Room, gitDirectory: string, rev: string): Promise<string | undefined> {
+  const revision = readRevision(rev)
+  let sha = revision && (await resolveName(room, gitDirectory, revision.name))
+  for (const step of revision?.steps ?? []) sha = sha && (await ancestor(room, gitDirectory, sha, step))
+  return sha
+}
+
+async function ancestor(
+  room: Room,
+  gitDirectory: string,
+  sha: string,
+  step: Step,
+): Promise<string | undefined> {
+  if ('parent' in step)
+    return step.parent === 0 ? sha : (await findCommit(room, gitDirectory, sha))?.parents[step.parent - 1]
+  const query = { from: [sha], firstParent: true, skip: step.back, limit: 1 }
+  return (await room.walks.page(gitDirectory, query))[0]
+}
+
+async function resolveName(room: Room, gitDirectory: string, rev: string): Promise<string | undefined> {
   const hash = rev.toLowerCase()
   // As in git, a full hash is never a name, and a name goes before an abbreviation.
   if (isSha(hash)) return room.commits.has(keyOf(gitDirectory, hash)) ? hash : peel(room, gitDirectory, hash)

@@ -102,6 +102,15 @@ suite('what the headers of a page say', () => {
       'x-total-pages': '1',
     })
   })
+  test('past 10,000 records nothing tells how many there are', () => {
+    assert.equal(headers('', 10_000)['x-total'], '10000')
+    const more = headers('', 10_001)
+    assert.deepEqual(
+      [more['x-total'], more['x-total-pages'], more['x-next-page']],
+      [undefined, undefined, '2'],
+    )
+    assert.deepEqual(rels('', 10_001), [to(2, 'next'), to(1, 'first')])
+  })
   test('the last page has no next', () => {
     assert.deepEqual(rels('page=3', 60), [to(2, 'prev'), to(1, 'first'), to(3, 'last')])
     assert.equal(headers('page=3', 60)['x-next-page'], '')

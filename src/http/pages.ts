@@ -1,5 +1,5 @@
 import { Type as t, type TObject } from 'typebox'
-import type { Listed } from '../db/pages.ts'
+import { COUNTED, type Listed } from '../db/pages.ts'
 import type { Keyset, PageOptions, PageRequest } from './operation.ts'
 import { noKeyset } from './problems.ts'
 import { oneOf } from './schema.ts'
@@ -58,7 +58,7 @@ export interface Place {
   readonly query: string
 }
 
-/** The published headers of one page; `x-total` and friends only while the total is known. */
+/** The published headers of one page; `x-total` and `x-total-pages` only up to 10,000 records. */
 export function pageHeaders(
   place: Place,
   page: PageRequest,
@@ -71,7 +71,8 @@ export function pageHeaders(
     const then = typeof next === 'string' ? { cursor: next } : next
     return then === undefined ? {} : { link: link({ ...keep, ...then }, 'next') }
   }
-  const { total, items } = result
+  const { items } = result
+  const total = result.total === undefined || result.total > COUNTED ? undefined : result.total
   const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.size))
   const prev = page.number > 1 ? page.number - 1 : undefined
   const more = last === undefined ? items.length === page.size : page.number < last

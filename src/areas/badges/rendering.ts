@@ -63,6 +63,6 @@ const TAGS = 'refs/tags/'
 async function latestTag(ctx: Context, project: Project): Promise<string | undefined> {
   const repository = ctx.git.repository(repositoryPath(project.id))
   if (!showsCode(ctx, project) || !(await repository.exists())) return undefined
-  const tags = await repository.sortedRefs(TAGS, 'updated')
+  const tags = await repository.sortedRefs(TAGS, { by: 'updated' })
   return tags.at(-1)?.name.slice(TAGS.length)
 }

@@ -19,9 +19,10 @@ type Sort = 'name_asc' | 'updated_asc' | 'updated_desc'
 /** All branches in that order. */
 export async function listFound(repository: Repository, sort: Sort): Promise<Found[]> {
   const refs =
-    sort === 'name_asc' ? await repository.refs(HEADS) : await repository.sortedRefs(HEADS, 'updated')
-  const found = refs.map(({ name, id }) => ({ name: name.slice(HEADS.length), id }))
-  return sort === 'updated_desc' ? found.toReversed() : found
+    sort === 'name_asc'
+      ? await repository.refs(HEADS)
+      : await repository.sortedRefs(HEADS, { by: 'updated', descending: sort === 'updated_desc' })
+  return refs.map(({ name, id }) => ({ name: name.slice(HEADS.length), id }))
 }
 
 interface Place {

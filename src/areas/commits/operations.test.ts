@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import {
   COMMITS,
@@ -7,6 +8,7 @@ import {
   type SmallHistory,
 } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
+import { gitText, initRepository, scratch } from '../../../test/support/git_fixtures.ts'
 import type { Project } from '../../db/schema.ts'
 
 let world: World
@@ -107,6 +109,12 @@ test('a range lists what its right side has and its left side lacks', async () =
     [{ ref_name: '..v2.0' }, []],
     [{ ref_name: 'main..main' }, []],
     [{ ref_name: 'v1.0..main', first_parent: 'true' }, ['empty', 'merge']],
+    [{ ref_name: 'main^..main' }, ['empty']],
+    [{ ref_name: 'v1.0...feature/login' }, ['readme', 'change', 'docs']],
+    [{ ref_name: 'feature/login...v1.0' }, ['readme', 'change', 'docs']],
+    [{ ref_name: 'main~1' }, NEWEST_FIRST.slice(1)],
+    [{ ref_name: '@' }, NEWEST_FIRST],
+    [{ ref_name: 'main...gone' }, []],
     [{ ref_name: 'gone..main' }, []],
     [{ ref_name: 'main..gone' }, []],
   ])
@@ -114,7 +122,7 @@ test('a range lists what its right side has and its left side lacks', async () =
 
 test('a name that means no commit lists nothing, and no expression is evaluated', async () => {
   const names =
-    'gone 0000000000000000000000000000000000000000 HEAD~1 main^ main@{1} :/Begin HEAD^{/x} @ a..b..c'
+    'gone 0000000000000000000000000000000000000000 HEAD~99 main^9 main@{1} :/Begin HEAD^{/x} a..b..c'
   for (const ref_name of [...names.split(' '), 'refs/heads', 'x'.repeat(2_000)])
     assert.deepEqual(await listed({ ref_name }), [], ref_name)
 })
@@ -187,6 +195,33 @@ test('a path keeps the commits that changed it, taken to the letter', async () =
     [{ path: 'gone' }, []],
     [{ path: '' }, NEWEST_FIRST],
   ])
+})
+
+test('a file is followed over its renames on request', async () => {
+  const directory = join(scratch(), 'renames.git')
+  initRepository(directory)
+  let parent: string[] = []
+  const shas: string[] = []
+  for (const [path, extra] of [
+    ['before', ''],
+    ['before', 'b\n'],
+    ['after', 'b\n'],
+    ['after', 'b\nc\n'],
+  ] as const) {
+    const text = `${Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')}\n${extra}`
+    const blob = gitText(directory, ['hash-object', '-w', '--stdin'], text)
+    const tree = gitText(directory, ['mktree'], `100644 blob ${blob}\t${path}\n`)
+    const sha = gitText(directory, ['commit-tree', '-m', path, ...parent, tree])
+    parent = ['-p', sha]
+    shas.unshift(sha)
+  }
+  gitText(directory, ['update-ref', 'refs/heads/main', shas[0] ?? ''])
+  const renamed = await world.make.project({ visibility: 'public', repository: directory })
+  const told = async (query: Query): Promise<unknown> =>
+    ((await list({ path: 'after', ...query }, renamed)).body as { id: string }[]).map(({ id }) => id)
+  assert.deepEqual(await told({}), shas.slice(0, 2))
+  assert.deepEqual(await told({ follow: 'true' }), shas)
+  assert.deepEqual(await told({ follow: 'true', per_page: '2', page: '2' }), shas.slice(2))
 })
 
 test('an author is looked for in name and address, in any case and to the letter', async () => {

@@ -31,11 +31,17 @@ export const listCommits = operation({
   summary: 'List commits, newest first',
   first: code,
   params: t.Object({
-    ref_name: t.Optional(t.String({ description: 'A branch, a tag, a hash or a range `A..B`' })),
+    ref_name: t.Optional(
+      t.String({
+        description:
+          'A branch, a tag, a hash, an ancestor of one (`main~2`, `v1^2`), or a range `A..B` or `A...B`',
+      }),
+    ),
     since: t.Optional(timestamp()),
     until: t.Optional(timestamp()),
     path: t.Optional(t.String({ description: 'Only commits that changed this file or folder' })),
     author: t.Optional(t.String({ description: 'Part of the author, as `Name <email>`' })),
+    follow: t.Boolean({ default: false, description: 'With a file as `path`: over its renames' }),
     all: t.Boolean({ default: false, description: 'From every branch and tag' }),
     with_stats: t.Boolean({ default: false }),
     first_parent: t.Boolean({ default: false }),
@@ -54,6 +60,7 @@ export const listCommits = operation({
       ...(params.since && { since: new Date(params.since) }),
       ...(params.until && { until: new Date(params.until) }),
       firstParent: params.first_parent,
+      follow: params.follow,
       order: params.order,
       skip: page.offset,
       limit: page.size,
@@ -86,11 +93,15 @@ async function startOf(
     if (!(await repository.exists())) throw noRepository()
     return { all: true }
   }
-  const { from, exclude } = readRange(refName)
+  const { from, exclude, symmetric } = readRange(refName)
   const [tip, left] = await Promise.all([
     from === '' ? defaultTip(ctx) : repository.resolve(from),
     exclude === undefined ? undefined : exclude === '' ? defaultTip(ctx) : repository.resolve(exclude),
   ])
+  if (tip !== undefined && left !== undefined && symmetric) {
+    const bases = await repository.mergeBases(left, tip)
+    return { from: [left, tip], exclude: bases }
+  }
   if (tip !== undefined && (exclude === undefined || left !== undefined))
     return { from: [tip], ...(left !== undefined && { exclude: [left] }) }
   if (!(await repository.exists())) throw noRepository()

@@ -206,7 +206,7 @@ test('the order is: parameters, who calls, the right to push, the commit, the br
       [reporter, 'gone', { branch: 'a..b' }, 403, NO_PUSH],
       [developer, 'gone', { branch: 'main' }, 403, NO_PUSH],
       [developer, 'gone', { branch: 'a..b' }, 404, { message: '404 Commit Not Found' }],
-      [developer, 'main~1', { branch: 'gone' }, 404, { message: '404 Commit Not Found' }],
+      [developer, 'main~99', { branch: 'gone' }, 404, { message: '404 Commit Not Found' }],
       [developer, 'main', { branch: 'a..b' }, 400, { message: 'The branch refname is invalid' }],
       [developer, 'main', { branch: '--all' }, 400, { message: 'The branch refname is invalid' }],
       [developer, 'main', { branch: 'gone' }, 404, { message: '404 Branch Not Found' }],

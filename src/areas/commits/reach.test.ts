@@ -93,7 +93,7 @@ test('a commit tells how many there are up to it', async () => {
 
 test('what is asked for in vain or wrongly is refused in order', async () => {
   for (const rest of ['refs', 'sequence'])
-    for (const rev of ['gone', '0'.repeat(40), 'main~1', '--all']) {
+    for (const rev of ['gone', '0'.repeat(40), 'main~99', '--all']) {
       const answer = await get(rev, rest)
       assert.deepEqual([answer.status, answer.body], [404, { message: '404 Commit Not Found' }], rev)
     }

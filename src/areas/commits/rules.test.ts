@@ -4,12 +4,15 @@ import { isoDate } from '../../records/commit.ts'
 import { readRange } from './rules.ts'
 
 test('a name with two dots is a range, and an empty side of it is the default branch', () => {
-  const rows: [string, string, string | undefined][] = [
-    ['', '', undefined],
-    ['main', 'main', undefined],
-    ['v1.0', 'v1.0', undefined],
-    ['a.b.c', 'a.b.c', undefined],
-    ['feature/x', 'feature/x', undefined],
+  const rows: [string, string, string?, true?][] = [
+    ['', ''],
+    ['main', 'main'],
+    ['v1.0', 'v1.0'],
+    ['a.b.c', 'a.b.c'],
+    ['feature/x', 'feature/x'],
+    ['main...dev', 'dev', 'main', true],
+    ['...dev', 'dev', '', true],
+    ['main^..main', 'main', 'main^'],
     ['main..dev', 'dev', 'main'],
     ['v1.0..v2.0', 'v2.0', 'v1.0'],
     ['..dev', 'dev', ''],
@@ -17,8 +20,10 @@ test('a name with two dots is a range, and an empty side of it is the default br
     ['..', '', ''],
     ['a..b..c', 'b..c', 'a'],
   ]
-  for (const [refName, from, exclude] of rows)
-    assert.deepEqual(readRange(refName), { from, exclude }, JSON.stringify(refName))
+  for (const [refName, from, exclude, symmetric] of rows) {
+    const range = { from, ...(exclude !== undefined && { exclude }), ...(symmetric && { symmetric }) }
+    assert.deepEqual(readRange(refName), range, JSON.stringify(refName))
+  }
 })
 
 test('a moment is written in the zone it was recorded in', () => {

@@ -1,9 +1,18 @@
-/** Takes `A..B` apart into what is listed and what is left out; an empty side is the default branch. */
-export function readRange(refName: string): { from: string; exclude: string | undefined } {
+/** What a list of commits starts from, and what it leaves out. */
+interface Range {
+  readonly from: string
+  readonly exclude?: string
+  /** Lists what only one of both sides holds. */
+  readonly symmetric?: true
+}
+
+/** Takes `A..B` and `A...B` apart; an empty side is the default branch. */
+export function readRange(refName: string): Range {
   const at = refName.indexOf('..')
-  return at === -1
-    ? { from: refName, exclude: undefined }
-    : { from: refName.slice(at + 2), exclude: refName.slice(0, at) }
+  if (at === -1) return { from: refName }
+  const symmetric = refName.startsWith('...', at)
+  const from = refName.slice(at + (symmetric ? 3 : 2))
+  return { from, exclude: refName.slice(0, at), ...(symmetric && { symmetric }) }
 }
 
 interface Written {

@@ -82,9 +82,19 @@ test('the project is named by id or encoded path', async () => {
 })
 
 test('what means no commit is not found, and no expression is evaluated', async () => {
-  const names = 'gone 0 000 HEAD~1 main^ main^{tree} main@{1} :/Begin --all -q main:README v1.0..main feature'
+  const names =
+    'gone 0 000 HEAD~99 main^9 main^{tree} main@{1} :/Begin --all -q main:README v1.0..main feature'
   for (const rev of [...names.split(' '), '0'.repeat(40), 'f'.repeat(8), 'a b', ' main', 'x'.repeat(3_000)])
     assert.deepEqual([(await get(rev)).status, (await get(rev)).body], NO_COMMIT, rev)
+})
+
+test('an ancestor is named as in git', async () => {
+  const names = 'main~1 main~2 main^ main~1^2 main^^ main^0 main~0 v1.0~1 feature/login^ HEAD~1 @ @~1 @~1^2~1'
+  for (const rev of names.split(' ')) {
+    const sha = gitText(history.directory, ['rev-parse', '--quiet', '--verify', `${rev}^{commit}`])
+    const answer = await get(rev)
+    assert.deepEqual([answer.status, (answer.body as { id: string }).id], [200, sha], rev)
+  }
 })
 
 test('a hash of something other than a commit is not found', async () => {

@@ -133,7 +133,7 @@ test('paths that lead elsewhere are refused', async () => {
 test('a ref is needed, and must be one', async () => {
   const answer = await world().get(path('README'))
   assert.deepEqual([answer.status, answer.body], [400, { error: 'ref is missing' }])
-  for (const ref of ['gone', '--all', ':/x', 'main~1', 'HEAD^{/(a+)+$}']) {
+  for (const ref of ['gone', '--all', ':/x', 'main@{1}', 'HEAD^{/(a+)+$}']) {
     const refused = await get('README', ref)
     assert.deepEqual([refused.status, refused.body], [404, { message: '404 Commit Not Found' }], ref)
     assert.deepEqual((await raw('README', { ref })).body, { message: '404 Commit Not Found' })

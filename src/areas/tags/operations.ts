@@ -28,8 +28,7 @@ export const listTags = operation({
   gates: [filledRepository],
   handle: async (ctx) => {
     const { repository, params, page } = ctx
-    const sorted = await listFound(repository, params.order_by)
-    if (params.sort !== 'asc') sorted.reverse()
+    const sorted = await listFound(repository, params.order_by, params.sort === 'desc')
     const matches = searching(params.search ?? '')
     const found = sorted.filter(({ name }) => matches(name))
     const some = found.slice(page.offset, page.offset + page.size)

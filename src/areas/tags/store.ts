@@ -11,9 +11,9 @@ interface Found {
 
 type Order = 'name' | 'updated' | 'version'
 
-/** All tags in that order, from the least. */
-export async function listFound(repository: Repository, by: Order): Promise<Found[]> {
-  const refs = await repository.sortedRefs(TAGS, by)
+/** All tags in that order. */
+export async function listFound(repository: Repository, by: Order, descending: boolean): Promise<Found[]> {
+  const refs = await repository.sortedRefs(TAGS, { by, descending })
   return refs.map(({ name, id }) => ({ name: name.slice(TAGS.length), id }))
 }
 

@@ -20,6 +20,8 @@ export interface Selection {
   /** Without slashes around it. */
   readonly path: string | undefined
   readonly author: string | undefined
+  /** Whether the file at `path` is followed over its renames, which git alone does. */
+  readonly follows: boolean
 }
 
 const firstBatch = 64
@@ -27,7 +29,8 @@ const largestBatch = 512
 const maxPathBytes = 2_000
 
 /** True when `select` over this graph gives what git would, and not slower. */
-export function canSelect(graph: Graph, { path, author, isTopological }: Selection): boolean {
+export function canSelect(graph: Graph, { path, author, isTopological, follows }: Selection): boolean {
+  if (follows) return false
   if (author !== undefined && graph.authors.isFull) return false
   // Without generation numbers git orders in another way.
   if (isTopological && graph.filed === 0) return false

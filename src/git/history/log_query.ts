@@ -18,6 +18,8 @@ export interface LogQuery {
   /** Latest commit time, inclusive: a Date or Unix seconds. */
   until?: Date | number
   firstParent?: boolean
+  /** True to follow the file at `path` over its renames. */
+  follow?: boolean
   /** `default` is newest first by commit time; `topo` shows no parent before all its children, branch by branch. */
   order?: 'default' | 'topo'
   skip: number
@@ -50,14 +52,15 @@ export function selectionOf(query: LogQuery, tips: readonly string[]): Selection
     isTopological: query.order === 'topo',
     path: (query.path ?? '') === '' ? undefined : path,
     author: author === '' ? undefined : author,
+    follows: query.follow === true && (query.path ?? '') !== '',
   }
 }
 
-/** The arguments of `git rev-list` for the same; hashes go to its stdin, as in `revisions`. */
+/** The arguments of `git rev-list`, or of `git log` for what only that does, for the same; hashes go to its stdin, as in `revisions`. */
 export function revListArguments(selection: Selection, skip: number, count: number): string[] {
   const { since, until, author, path } = selection
   return [
-    'rev-list',
+    ...(selection.follows ? ['log', '--follow', '--format=%H'] : ['rev-list']),
     `--skip=${skip}`,
     `--max-count=${count}`,
     ...(selection.firstParent ? ['--first-parent'] : []),

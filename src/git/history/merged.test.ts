@@ -38,7 +38,7 @@ test('refs come by the date of their commits, and by the versions in their names
     ['name', 'refname'],
   ] as const)
     assert.deepEqual(
-      (await repository.sortedRefs('refs/', by)).map(({ id, name }) => `${id} ${name}`),
+      (await repository.sortedRefs('refs/', { by })).map(({ id, name }) => `${id} ${name}`),
       gitLines(directory, [
         'for-each-ref',
         '--sort=refname',

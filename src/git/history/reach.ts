@@ -16,6 +16,8 @@ export interface Reach {
   isAncestor(ancestor: string, descendant: string): Promise<boolean>
   /** The best common ancestor, of several equally good the newest; undefined for none. Throws GitError like `count`. */
   mergeBase(a: string, b: string): Promise<string | undefined>
+  /** All best common ancestors. Throws GitError like `count`. */
+  mergeBases(a: string, b: string): Promise<string[]>
   /** The same of `a` and a merge of all others, were there one, as `git merge-base` tells. */
   mergeBaseOfAll(a: string, others: readonly string[]): Promise<string | undefined>
 }
@@ -30,6 +32,7 @@ export function reachAt(tools: WalkTools, gitDirectory: string): Reach {
     isAncestor: (ancestor, descendant) =>
       isAncestor(tools, gitDirectory, checked(ancestor), checked(descendant)),
     mergeBase: (a, b) => mergeBase(tools, gitDirectory, checked(a), checked(b)),
+    mergeBases: (a, b) => mergeBases(tools, gitDirectory, [checked(a), checked(b)]),
     mergeBaseOfAll: (a, others) => gitMergeBase(tools, gitDirectory, [checked(a), ...others.map(checked)]),
   }
 }
@@ -128,6 +131,15 @@ async function mergeBase(
     return best === -1 ? undefined : found.graph.sha(best)
   }
   return gitMergeBase(tools, gitDirectory, [a, b])
+}
+
+async function mergeBases(
+  { run }: WalkTools,
+  gitDirectory: string,
+  shas: readonly string[],
+): Promise<string[]> {
+  const args = ['merge-base', '--all', '--end-of-options', ...shas]
+  return ((await answer(run(args, { gitDirectory }))) ?? '').toString().split('\n').filter(isSha)
 }
 
 async function gitMergeBase(

@@ -120,9 +120,13 @@ test('names and texts that look like a difference do not pass for one', async ()
     )
 })
 
-test('bytes that are no text become replacement characters, and nothing throws', async () => {
+test('lines that are no UTF-8 are read as Latin-1, names as they can be, and nothing throws', async () => {
   const from = writeTree([['100644', 'f', 'a\n']])
-  const blob = gitText(directory, ['hash-object', '-w', '--stdin'], Buffer.from([0xff, 0xfe, 10]))
+  const blob = gitText(
+    directory,
+    ['hash-object', '-w', '--stdin'],
+    Buffer.concat([Buffer.from('Grüße\n'), Buffer.from('Grüße\n', 'latin1')]),
+  )
   const name = Buffer.from([0x66, 0xff])
   const entry = Buffer.concat([Buffer.from(`100644 blob ${blob}\t`), name, Buffer.from([0])])
   const to = gitText(directory, ['mktree', '-z'], entry)
@@ -131,7 +135,7 @@ test('bytes that are no text become replacement characters, and nothing throws',
     files.map(({ newPath, diff }) => [newPath, diff]),
     [
       ['f', '@@ -1 +0,0 @@\n-a\n'],
-      ['f\u{fffd}', '@@ -0,0 +1 @@\n+\u{fffd}\u{fffd}\n'],
+      ['f\u{fffd}', '@@ -0,0 +1,2 @@\n+Grüße\n+Grüße\n'],
     ],
   )
 })

@@ -1,4 +1,5 @@
 import { GitError } from '../errors.ts'
+import { textOf } from './legacy_text.ts'
 
 /** One file of a difference. */
 export interface FilePatch {
@@ -200,7 +201,7 @@ function close(file: Open, unknown: boolean): FilePatch {
     newFile: file.status === 'A' || file.status === 'C',
     renamedFile: file.status === 'R',
     deletedFile: file.status === 'D',
-    diff: tooLarge ? '' : Buffer.concat(file.chunks).toString('utf8'),
+    diff: tooLarge ? '' : textOf(Buffer.concat(file.chunks)),
     tooLarge,
   }
 }

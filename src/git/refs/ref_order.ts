@@ -4,23 +4,31 @@ import type { Spawner } from '../processes/spawner.ts'
 /** `updated` is the date of an annotated tag, else of the commit; `version` reads numbers in names as numbers. */
 export type RefOrder = 'name' | 'updated' | 'version'
 
+export interface RefSorting {
+  readonly by: RefOrder
+  readonly descending?: boolean
+}
+
 const keys: Readonly<Record<RefOrder, string>> = {
   name: 'refname',
   updated: 'creatordate',
   version: 'version:refname',
 }
 
-/** The refs below `prefix` in that order, and where it says nothing by name. Throws GitError when git fails. */
+/**
+ * The refs below `prefix` in that order or its reverse. Refs that the order does not tell apart follow by name in both,
+ * as git has it. Throws GitError when git fails.
+ */
 export async function sortedRefs(
   spawner: Spawner,
   gitDirectory: string,
   prefix: string,
-  by: RefOrder,
+  { by, descending = false }: RefSorting,
 ): Promise<Pick<Ref, 'name' | 'id'>[]> {
   const args = [
     'for-each-ref',
     '--sort=refname',
-    `--sort=${keys[by]}`,
+    `--sort=${descending ? '-' : ''}${keys[by]}`,
     '--format=%(objectname) %(refname)',
     prefix,
   ]
