@@ -21,7 +21,8 @@ export interface IssueChange {
   readonly confidential?: boolean | undefined
   readonly discussion_locked?: boolean | undefined
   readonly milestone_id?: number | null | undefined
-  readonly epic?: { readonly by: 'id' | 'iid'; readonly value: number } | null | undefined
+  /** `given`: the id of one that the caller has found, in whatever group; others are looked for above the project. */
+  readonly epic?: { readonly by: 'given' | 'id' | 'iid'; readonly value: number } | null | undefined
   /** One that its finder has seen to. */
   readonly iteration_id?: number | null | undefined
   readonly weight?: number | null | undefined
@@ -143,8 +144,10 @@ async function epicAfter(
 ): Promise<number | null> {
   if (wanted === undefined) return now
   if (wanted === null) return null
+  if (wanted.by === 'given') return wanted.value
   const who = { user_id: deed.actor.id, admin: deed.actor.admin }
-  return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, wanted))?.id ?? now
+  const ref = { by: wanted.by, value: wanted.value }
+  return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, ref))?.id ?? now
 }
 
 const differs = (before: Issue, after: IssueColumns): boolean =>

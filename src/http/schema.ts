@@ -29,6 +29,15 @@ export const date = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'd
 /** A list parameter; `1,2` is taken for `[1, 2]`. */
 export const listOf = <T extends TSchema>(items: T): TArray<T> => t.Array(items, { commas: true })
 
+/** A picture: empty takes it away, as published; none can be sent yet. */
+export const noAvatar = t.Optional(
+  t.Unsafe<string | null>({
+    type: ['string', 'null'],
+    pattern: '^$',
+    description: 'Empty takes the picture away; none can be sent yet',
+  }),
+)
+
 /** A string that may not be blank. */
 export const filled = (): TUnsafe<string> => t.Unsafe({ type: 'string', minLength: 1 })
 

@@ -43,6 +43,24 @@ test('a setting is in force for the next request, here and in another process', 
   await second.close()
 })
 
+test('the settings that scripts set on a new instance are known and kept', async () => {
+  const wanted = {
+    signup_enabled: true,
+    require_admin_approval_after_user_signup: false,
+    send_user_confirmation_email: true,
+    password_authentication_enabled_for_web: true,
+    password_authentication_enabled_for_git: true,
+    home_page_url: 'https://home.example',
+    max_attachment_size: 10,
+  }
+  for (const [name, value] of Object.entries(wanted)) {
+    const answer = await put({ [name]: value })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const shown = (await world().get('/application/settings', admin)).body as Record<string, unknown>
+  for (const [name, value] of Object.entries(wanted)) assert.equal(shown[name], value, name)
+})
+
 test('a secret is sealed, told to nobody and opened only where it is used', async () => {
   const answer = await put({ cube_api_key: 'tide-and-wind', cube_api_base_url: 'https://cube.example' })
   assert.equal(answer.status, 200, answer.text)

@@ -7,6 +7,9 @@ import { keysOf, oneOf } from '../../http/schema.ts'
 const visibility = (): TSchema => oneOf(VISIBILITIES)
 const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
 
+/** Scripts set these on a new instance; users are made by administrators here, and sign in with tokens. */
+const NO_EFFECT = 'Kept and shown; nothing here depends on it'
+
 /** What every setting takes. */
 export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
   allow_local_requests_from_web_hooks_and_services: t.Boolean(),
@@ -19,8 +22,15 @@ export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
   default_projects_limit: t.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   email_confirmation_setting: oneOf(['off', 'soft']),
   enable_member_promotion_management: t.Boolean(),
+  home_page_url: t.String({ maxLength: 512, description: NO_EFFECT }),
   impersonation_enabled: t.Boolean(),
+  max_attachment_size: t.Integer({ minimum: 0, maximum: 999_999_999, description: NO_EFFECT }),
+  password_authentication_enabled_for_git: t.Boolean({ description: NO_EFFECT }),
+  password_authentication_enabled_for_web: t.Boolean({ description: NO_EFFECT }),
   personal_access_token_prefix: t.String(),
+  require_admin_approval_after_user_signup: t.Boolean({ description: NO_EFFECT }),
+  send_user_confirmation_email: t.Boolean({ description: NO_EFFECT }),
+  signup_enabled: t.Boolean({ description: NO_EFFECT }),
   throttle_authenticated_api_enabled: t.Boolean(),
   throttle_authenticated_api_period_in_seconds: positive(),
   throttle_authenticated_api_requests_per_period: positive(),

@@ -4,7 +4,6 @@ import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
 import { lockEpic } from '../../core/epics.ts'
-import type { Group } from '../../core/groups.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, loads, type Actor, type Context, type Has } from '../../http/gate.ts'
@@ -20,13 +19,13 @@ import { showEpic } from './store.ts'
 const EpicIssue = t.Object({ ...Issue.properties, epic_issue_id: t.Integer() })
 const Joined = t.Object({ id: t.Integer(), epic: Epic, issue: Issue })
 
-const issueInside = loads({
+/** As published, an epic takes issues of any group: whoever plans both may join them. */
+const anyIssue = loads({
   param: 'issue_id',
   type: t.Integer({ description: 'The id of the issue, not its iid' }),
   as: 'issue',
-  says: 'an issue of a project inside the group that the caller can see',
-  find: ({ db, actor, group }: Has<{ group: Group; actor: Actor }>, id) =>
-    issues.findIssueIn(db, actor, group.id, id),
+  says: 'an issue that the caller can see',
+  find: ({ db, actor }: Has<{ actor: Actor }>, id) => issues.findIssue(db, actor, id),
 })
 
 const issueOfEpic = loads({
@@ -34,8 +33,8 @@ const issueOfEpic = loads({
   type: t.Integer({ description: 'The `epic_issue_id`' }),
   as: 'issue',
   says: 'an issue of the epic that the caller can see',
-  find: async ({ db, actor, group, epic }: Has<{ group: Group; actor: Actor; epic: EpicRow }>, id) => {
-    const found = await issues.findIssueIn(db, actor, group.id, id)
+  find: async ({ db, actor, epic }: Has<{ actor: Actor; epic: EpicRow }>, id) => {
+    const found = await issues.findIssue(db, actor, id)
     return found?.epic_id === epic.id ? found : undefined
   },
 })
@@ -76,7 +75,7 @@ async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined
   const { db, actor, epic, issue, now } = ctx
   if ((await lockEpic(db, epic.id)) === undefined) throw noSuchRecord()
   const deed = { db, now, ...inProject(actor, issue) }
-  await fitting(changeIssue(deed, issue.id, { epic: to && { by: 'id', value: to.id } }))
+  await fitting(changeIssue(deed, issue.id, { epic: to && { by: 'given', value: to.id } }))
   return {
     id: issue.id,
     epic: presentEpic(await showEpic(db, epic.id), ctx),
@@ -92,7 +91,7 @@ export const addEpicIssue = operation({
   summary: 'Put an issue into an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
-  gates: [group, groupPlanner, epic, issueInside, plansIssue],
+  gates: [group, groupPlanner, epic, anyIssue, plansIssue],
   handle: (ctx) => {
     if (ctx.issue.epic_id === ctx.epic.id) throw alreadyThere()
     return join(ctx, ctx.epic)

@@ -43,25 +43,19 @@ export const listIssues = (
 /** An issue with its project's place and the viewer's role there. */
 export type IssueInPlace = Issue & { readonly role: number; readonly traversal_ids: number[] }
 
-type FindValues = Caller & { readonly id: number; readonly group_id: number }
+type FindValues = Caller & { readonly id: number }
 const find = statements<Shape, FindValues, IssueInPlace>((p, { everything }) => {
   const holds = everything ? sql`${sql.lit(ROLES.owner)}` : role
   return sql<IssueInPlace>`
     with ${mine(p)}
     select i.*, n.traversal_ids, ${holds} as role
       from issues i join projects p on p.id = i.project_id, ${homeOf} n
-     where i.id = ${p.id} and n.traversal_ids @> array[${p.group_id}::bigint]
-       and ${seesIssuesOf(p, everything)}
+     where i.id = ${p.id} and ${seesIssuesOf(p, everything)}
        and ${everything ? sql`true` : seesIssue(p.user_id, role)}`
 })
-/** An issue of a project inside the group that the viewer sees. */
-export const findIssueIn = (
-  db: Db,
-  viewer: Viewer,
-  group_id: number,
-  id: number,
-): Promise<IssueInPlace | undefined> =>
-  db.one(find({ everything: viewer.admin }), { user_id: viewer.id, open_to: openTo(viewer), id, group_id })
+/** An issue that the viewer sees, wherever it is. */
+export const findIssue = (db: Db, viewer: Viewer, id: number): Promise<IssueInPlace | undefined> =>
+  db.one(find({ everything: viewer.admin }), { user_id: viewer.id, open_to: openTo(viewer), id })
 
 const shown = statements<object, { id: number; user_id: number }, IssueShown>((p) =>
   shownIssues(sql`select ${p.id}::bigint as id`, p.user_id),

@@ -291,6 +291,20 @@ test('issues are put into an epic and taken out, by those who plan both', async 
     404,
     { message: '404 Not found' },
   ])
+  const afar = await rowOf<{ id: number }>(
+    world(),
+    `insert into issues (iid, project_id, title) values (900, $1, 'of another hierarchy') returning id`,
+    [elsewhere.project.id],
+  )
+  assert.equal((await call('POST', afar.id)).status, 404, 'what is not seen is not there')
+  await world().make.member(here.planner, 'guest', { project: elsewhere.project })
+  assert.equal((await call('POST', afar.id)).status, 403, 'who plans the epic alone may not')
+  const planner = await world().make.memberOf('planner', { project: elsewhere.project })
+  await world().make.member(planner, 'planner', { group: here.group })
+  const joined = await call('POST', afar.id, planner)
+  assert.equal(joined.status, 201, joined.text)
+  assert.deepEqual((joined.body as { issue: { epic: { id: number } } }).issue.epic.id, id)
+  assert.equal((await call('DELETE', afar.id, planner)).status, 200)
   const out = await call('DELETE', open)
   assert.deepEqual([out.status, (out.body as { issue: { epic: unknown } }).issue.epic], [200, null])
   assert.deepEqual(said(await call('DELETE', open)), [404, { message: '404 Not found' }])

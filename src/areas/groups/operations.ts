@@ -115,7 +115,6 @@ export const createGroup = operation({
 
 /** What cannot be taken, or only from an administrator. */
 function checkGiven(actor: Actor, given: Given): void {
-  if (given.avatar) throw badParams(['avatar is invalid'])
   // A fence that does not hold is worse than none.
   if (given.ip_restriction_ranges) throw badParams(['ip_restriction_ranges is not supported'])
   const limits = [given.shared_runners_minutes_limit, given.extra_shared_runners_minutes_limit]

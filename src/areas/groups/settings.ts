@@ -1,7 +1,7 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import type { GroupSettings } from '../../core/group_settings.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import { noAvatar, nullable, oneOf } from '../../http/schema.ts'
 
 const flag = t.Optional(t.Boolean())
 const level = t.Array(t.Object({ access_level: t.Integer({ enum: [0, 30, 40] }) }))
@@ -10,9 +10,7 @@ const level = t.Array(t.Object({ access_level: t.Integer({ enum: [0, 30, 40] }) 
 export const settingParams = {
   description: t.Optional(nullable(t.String())),
   visibility: t.Optional(oneOf(VISIBILITIES)),
-  avatar: t.Optional(
-    nullable(t.String({ description: 'Empty takes the picture away; none can be sent yet' })),
-  ),
+  avatar: noAvatar,
   share_with_group_lock: flag,
   require_two_factor_authentication: flag,
   two_factor_grace_period: t.Optional(t.Integer({ minimum: 0, maximum: 2_147_483_647 })),

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { VISIBILITIES } from '../../core/visibilities.ts'
 import { settingParams, readSettings, type SettingChanges } from '../../records/project_features.ts'
-import { listOf, nullable, oneOf } from '../../http/schema.ts'
+import { listOf, noAvatar, nullable, oneOf } from '../../http/schema.ts'
 import { MOST_TOPICS, cleanTopics } from '../../core/project_rules.ts'
 
 /** What is set on a project when it is made, and later. */
@@ -9,6 +9,7 @@ export const fields = {
   name: t.Optional(t.String({ maxLength: 1_000 })),
   path: t.Optional(t.String({ maxLength: 1_000 })),
   description: t.Optional(nullable(t.String({ maxLength: 10_000 }))),
+  avatar: noAvatar,
   visibility: t.Optional(oneOf(VISIBILITIES)),
   default_branch: t.Optional(t.String({ maxLength: 1_000 })),
   topics: t.Optional(listOf(t.String({ maxLength: 255 }))),

@@ -142,6 +142,21 @@ test('the address of the readme is that of a file that is there, or null', async
   assert.equal(listed.find(({ id }) => id === project.id)?.['readme_url'], `${web}/other/Readme.md`)
 })
 
+test('an empty avatar takes the picture of a project or user away', async () => {
+  const [user, admin] = [await at().make.user(), await at().make.admin()]
+  const project = await created(user, { name: 'pictured', avatar: '' })
+  const picture = "avatar_url = 'https://a.example/p.png'"
+  await at().make.sql(`update projects set ${picture} where id = ${project.id};
+    update users set ${picture} where id = ${user.id}`)
+  const kept = await change(user, project.id, { description: 'still pictured' })
+  assert.equal(kept.body['avatar_url'], 'https://a.example/p.png')
+  assert.equal((await change(user, project.id, { avatar: '' })).body['avatar_url'], null)
+  const answer = await at().call('PUT', `/users/${user.id}`, { as: admin, body: { avatar: '' } })
+  assert.equal((answer.body as Body)['avatar_url'], null)
+  const refusal = await change(user, project.id, { avatar: 'picture' })
+  assert.deepEqual([refusal.status, refusal.body], [400, { error: 'avatar is invalid' }])
+})
+
 test('a readme is a real first commit by the creator, on the branch asked for', async () => {
   const user = await at().make.user()
   const project = await created(user, {

@@ -31,6 +31,7 @@ export interface ProjectChanges {
   readonly visibility: Project['visibility'] | null
   readonly default_branch: string | null
   readonly readme_path: string | null
+  readonly clears_avatar: boolean
   readonly topics: readonly string[] | null
   readonly repository_access_level: Project['repository_access_level'] | null
   /** JSON. */
@@ -45,6 +46,7 @@ const change = statement(
            visibility = coalesce(${p.visibility}, p.visibility),
            default_branch = coalesce(${p.default_branch}, p.default_branch),
            readme_path = coalesce(${p.readme_path}, p.readme_path),
+           avatar_url = case when ${p.clears_avatar} then null else p.avatar_url end,
            topics = coalesce(${p.topics}::text[], p.topics),
            repository_access_level = coalesce(${p.repository_access_level}, p.repository_access_level),
            settings = p.settings || ${p.settings}::jsonb, updated_at = now()

@@ -83,6 +83,7 @@ export const updateProject = operation({
       description: params.description === undefined ? null : (params.description ?? ''),
       visibility: params.visibility ?? null,
       default_branch: branch ?? null,
+      clears_avatar: params.avatar !== undefined,
       readme_path: branch === undefined ? null : await findReadme(repository, branch),
       topics: set.topics ?? null,
       repository_access_level: set.repository_access_level ?? null,

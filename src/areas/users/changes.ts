@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { noAvatar } from '../../http/schema.ts'
 import type { Changes } from './store.ts'
 
 const line = t.Optional(t.String({ maxLength: 500 }))
@@ -27,6 +28,7 @@ export const userParams = {
   private_profile: t.Optional(t.Boolean()),
   note: t.Optional(t.String({ maxLength: 100_000 })),
   public_email: t.Optional(t.String()),
+  avatar: noAvatar,
 }
 
 type Given = Readonly<
@@ -41,6 +43,7 @@ type Given = Readonly<
   readonly private_profile?: boolean | undefined
   readonly can_create_group?: boolean | undefined
   readonly projects_limit?: number | undefined
+  readonly avatar?: string | null | undefined
 }
 
 /** What of a user is to be otherwise. */
@@ -56,6 +59,7 @@ export const changesFrom = (given: Given): Changes => ({
   projects_limit: given.projects_limit ?? null,
   note: given.note ?? null,
   public_email: given.public_email ?? null,
+  clears_avatar: given.avatar !== undefined,
   profile: Object.fromEntries(
     PROFILE.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
   ),

@@ -172,6 +172,7 @@ export interface Changes {
   readonly admin: boolean | null
   readonly external: boolean | null
   readonly private_profile: boolean | null
+  readonly clears_avatar: boolean
   readonly can_create_group: boolean | null
   readonly projects_limit: number | null
   /** '' takes it away. */
@@ -192,6 +193,7 @@ const updateStatement = statement(
       projects_limit = coalesce(${p.projects_limit}, projects_limit),
       note = nullif(coalesce(${p.note}, note), ''),
       public_email = nullif(coalesce(${p.public_email}, public_email), ''),
+      avatar_url = case when ${p.clears_avatar} then null else avatar_url end,
       profile = profile || ${p.profile}::jsonb, updated_at = now()
      where id = ${p.id}
     returning *`,
