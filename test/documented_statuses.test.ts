@@ -13,6 +13,7 @@ interface Described {
   readonly parameters: readonly { readonly name?: string; readonly schema?: { readonly enum?: string[] } }[]
 }
 const document = openapi(operations, 'http://localhost') as {
+  readonly components: { readonly responses: Readonly<Record<string, unknown>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
 }
 const described = new Map(
@@ -20,6 +21,11 @@ const described = new Map(
     Object.values(methods).map((one) => [one.operationId, one] as const),
   ),
 )
+/** A response, or the component that it names. */
+const resolved = (response: unknown): unknown => {
+  const { $ref } = response as { readonly $ref?: string }
+  return $ref === undefined ? response : document.components.responses[$ref.split('/').at(-1) ?? '']
+}
 const statusesOf = ({ name }: NamedOperation): Set<number> =>
   new Set(Object.keys(described.get(name)?.responses ?? {}).map(Number))
 
@@ -89,6 +95,13 @@ suite('the document has each status that the kernel answers', () => {
     const small = writes.filter(({ takes }) => takes === undefined)
     const long = JSON.stringify({ x: 'x'.repeat(1024 * 1024) })
     assert.deepEqual(await undocumented(small, 413, body(long, JSON_TYPE)), [])
+  })
+  test('401 in both its shapes: no token, and a token that is found and will not do', () => {
+    const schemas = operations.map((op) =>
+      JSON.stringify(resolved(described.get(op.name)?.responses['401']) ?? null),
+    )
+    for (const name of ['Message', 'TokenError'])
+      assert.ok(schemas.every((schema) => schema.includes(`#/components/schemas/${name}"`)))
   })
   test('408, 429, 431, 500 and 503 of any operation; 413, 415 and 507 of any write', () => {
     const lacking = (some: readonly NamedOperation[], statuses: readonly number[]): string[] =>

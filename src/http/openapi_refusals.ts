@@ -9,6 +9,7 @@ import {
   internalError,
   noKeyset,
   requestTimeout,
+  revokedToken,
   storageFull,
   tooManyLargeBodies,
   tooManyRequests,
@@ -31,6 +32,7 @@ export function refusals(op: NamedOperation): Json {
   const problems: Problem[] = [
     badParams(['X is invalid']),
     unauthorized(),
+    revokedToken(),
     insufficientScope(['api', 'read_api']),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
     ...(op.refuses ?? []).map((refusal) => refusal()),
