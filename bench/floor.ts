@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
-import { PLANNED_ONCE } from '../src/db/planning.ts'
+import { SESSION } from '../src/db/planning.ts'
 import type { Recorded } from './record.ts'
 
 // What no server on this stack could beat: bare routes that send the recorded statements and write the recorded answer,
@@ -19,8 +19,8 @@ export interface FloorOrder {
 }
 
 async function serve({ connection, routes }: FloorOrder): Promise<number> {
-  const point = new pg.Client({ ...connection, options: PLANNED_ONCE, pipeline: true })
-  const pool = new pg.Pool({ ...connection, options: PLANNED_ONCE, max: 8 })
+  const point = new pg.Client({ ...connection, options: SESSION, pipeline: true })
+  const pool = new pg.Pool({ ...connection, options: SESSION, max: 8 })
   await point.connect()
   const send = ({ lane, name, text, values }: Recorded): Promise<unknown> =>
     (lane === 'one' ? point : pool).query({ name, text, values: [...values] })

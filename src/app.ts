@@ -5,8 +5,8 @@ import { operations } from './areas/index.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
-import { isAway } from './db/errors.ts'
-import { isGitAway } from './git/errors.ts'
+import { isAway, isDiskFull } from './db/errors.ts'
+import { isGitAway, isGitDiskFull } from './git/errors.ts'
 import { allowedAt } from './http/allowed.ts'
 import type { AnswerCheck } from './http/answers.ts'
 import { mount } from './http/dispatch.ts'
@@ -37,6 +37,7 @@ export function createApp(
     allowed: allowedAt('/api/v4', served),
     trustProxy: config.trustedProxies,
     isAway: (error) => isAway(error) || isGitAway(error),
+    isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),
     ...options,
   })
   const admit = createLimiter(instance.settings)

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,8 @@ export interface Config {
   readonly port: number
   /** What the outside calls this server, without a slash at the end. */
   readonly url: string
+  /** Whether `url` was given, and not made of host and port. */
+  readonly urlGiven: boolean
   /** The host name in `url`. */
   readonly hostname: string
   /** The domain that static pages are served under: what badges call it. */
@@ -83,8 +86,9 @@ export function readConfig(env: Environment = process.env): Config {
     host,
     port,
     url,
+    urlGiven: value('GUILDHALL_URL') !== undefined,
     hostname: new URL(url).hostname,
-    pagesDomain: value('GUILDHALL_PAGES_DOMAIN') ?? `pages.${new URL(url).hostname}`,
+    pagesDomain: readDomain(value('GUILDHALL_PAGES_DOMAIN')) ?? `pages.${new URL(url).hostname}`,
     trustedProxies: readProxies(value('GUILDHALL_TRUSTED_PROXIES')),
     dataDir,
     databaseUrl: readDatabaseUrl(value('DATABASE_URL')),
@@ -108,6 +112,13 @@ export const atPort = (config: Config, port: number): Config => ({
   url: config.url.replace(/:0$/, `:${port}`),
 })
 
+/** The same for commands beside a server that is known to be reached at `url`. */
+export const atUrl = (config: Config, url: string): Config => ({
+  ...config,
+  url,
+  hostname: new URL(url).hostname,
+})
+
 // The value of these may be a secret, so the error does not repeat it.
 const wrong = (name: string, given: string | undefined, takes: string): ConfigError =>
   new ConfigError(`${name}${given === undefined ? '' : ` is "${given}"`}: it takes ${takes}`)
@@ -126,9 +137,26 @@ function readUrl(given: string | undefined, host: string, port: number): string 
     return `http://${name}${port === 80 ? '' : `:${port}`}`
   }
   const url = URL.canParse(given) ? new URL(given) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw wrong('GUILDHALL_URL', given, 'an http or https address such as https://git.example.com')
+  const holdsUser = url !== undefined && (url.username !== '' || url.password !== '')
+  if (
+    url === undefined ||
+    holdsUser ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
+    throw wrong(
+      'GUILDHALL_URL',
+      given.includes('@') ? undefined : given,
+      'an http or https address such as https://git.example.com',
+    )
   return given.replace(/\/+$/, '')
+}
+
+function readDomain(given: string | undefined): string | undefined {
+  if (given !== undefined && !/^[a-z\d]([-.a-z\d]*[a-z\d])?$/i.test(given))
+    throw wrong('GUILDHALL_PAGES_DOMAIN', given, 'a host name such as pages.example.com')
+  return given
 }
 
 function readProxies(given: string | undefined): string[] {
@@ -143,9 +171,22 @@ function readProxies(given: string | undefined): string[] {
 }
 
 function readDatabaseUrl(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^postgres(ql)?:\/\//.test(given))
+  if (given !== undefined && !isDatabaseUrl(given))
     throw wrong('DATABASE_URL', undefined, 'an address such as postgres://user:password@host:5432/guildhall')
   return given
+}
+
+/** A socket stands in the query, with no host: no URL without one may name a user. */
+function isDatabaseUrl(given: string): boolean {
+  const address = given.replace(/@\//, '@localhost/')
+  if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(address)) return false
+  const { username, password, pathname } = new URL(address)
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readSmtpUrl(given: string | undefined): string | undefined {
@@ -165,6 +206,8 @@ function readMailFrom(given: string | undefined, hostname: string): string {
 
 function readFolder(name: string, given: string | undefined): string | undefined {
   if (given !== undefined && !isAbsolute(given)) throw wrong(name, given, 'an absolute path')
+  if (given !== undefined && !statSync(given, { throwIfNoEntry: false })?.isDirectory())
+    throw wrong(name, given, 'the path of a folder that is there')
   return given
 }
 

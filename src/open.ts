@@ -23,6 +23,7 @@ import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
+import { checkGit } from './git/version.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
 import { migrateQueue } from './jobs/queue.ts'
@@ -70,7 +71,11 @@ async function makeFolder(path: string): Promise<void> {
 /** Opens everything but the doors: the database brought up to date, git, settings, secrets. */
 export async function openInstance(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, join: joins = false, onStatement } = options
-  await makeFolder(config.dataDir)
+  await checkGit(config.path)
+  await makeFolder(config.dataDir).catch((error: NodeJS.ErrnoException) => {
+    const text = `GUILDHALL_DATA_DIR is "${config.dataDir}": the folder cannot be made (${error.code ?? error.message})`
+    throw new Error(text, { cause: error })
+  })
   const database = await openDatabase(config, {
     join: joins,
     log: (line) => log.info({ from: 'database' }, line),

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Help, type Command } from 'commander'
 import { pino, type Logger } from 'pino'
 import { openInstance, type Opened } from '../open.ts'
 import { readConfig, type Config, type LogLevel } from '../config.ts'
 import { isAway } from '../db/errors.ts'
+import { withAddress } from './address.ts'
 import { openProgress, type Progress } from './progress.ts'
 
 /** What the instance refuses, told on one line; the exit status is 1. */
@@ -53,13 +56,23 @@ export async function act(
   }
 }
 
-/** Runs `work` on the instance, beside a server that may be running, and closes it again. */
+/** Throws a Refusal where no server has made its data: a command would make a second world in silence. */
+export function checkData({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return
+  throw new Refusal(
+    `there is no data in ${dataDir}: set GUILDHALL_DATA_DIR to the server's, or begin with bin/guildhall serve`,
+  )
+}
+
+/** Runs `work` on the instance, beside a server that may be running, and closes it again; `makes` it where there is none. */
 export function withInstance(
   options: Options,
   work: (opened: Opened, cli: Cli) => Promise<void>,
+  { makes = false }: { readonly makes?: boolean } = {},
 ): Promise<void> {
   return act(options, 'warn', async (cli) => {
-    const opened = await openInstance(cli.config, { log: cli.log, join: true })
+    if (!makes) checkData(cli.config)
+    const opened = await openInstance(withAddress(cli.config), { log: cli.log, join: true })
     try {
       await work(opened, cli)
     } finally {

@@ -15,9 +15,13 @@ export function addMigrate(program: Command): void {
     under: 'Server',
   }).action((options: object) =>
     // Opening the instance migrates; what is left is to tell.
-    withInstance({ ...options }, async ({ instance }, { say }) => {
-      const row = await instance.db.one(newest, {})
-      say({ version: row?.version ?? 0 }, `The database is at migration ${row?.version ?? 0}.`)
-    }),
+    withInstance(
+      { ...options },
+      async ({ instance }, { say }) => {
+        const row = await instance.db.one(newest, {})
+        say({ version: row?.version ?? 0 }, `The database is at migration ${row?.version ?? 0}.`)
+      },
+      { makes: true },
+    ),
   )
 }

@@ -13,7 +13,8 @@ import { atPort, type Config } from '../config.ts'
 import { startReconciler, type Reconciler } from '../core/reconciler.ts'
 import { startSweeping } from '../core/repositories.ts'
 import type { Worker } from '../jobs/worker.ts'
-import { Refusal, act, command, type Cli } from './command.ts'
+import { withAddress, writeAddress } from './address.ts'
+import { Refusal, act, checkData, command, type Cli } from './command.ts'
 
 /** Milliseconds that requests under way get to end after a stop was asked for. */
 const DRAIN = 10_000
@@ -39,7 +40,8 @@ export function addServe(program: Command): void {
     (options: object) =>
       act({ ...options }, 'info', async (cli) => {
         collectSooner()
-        const opened = await openInstance(cli.config, { log: cli.log, join: true })
+        checkData(cli.config)
+        const opened = await openInstance(withAddress(cli.config), { log: cli.log, join: true })
         const worker = startJobs(opened, cli.log)
         untilStopped(cli.log, async () => {
           await worker.stop()
@@ -77,10 +79,12 @@ async function serve(opened: Opened, { config, log, say }: Cli, withWorker: bool
   const { app, drain } = createApp(opened, { log })
   const isQuiet = countRequests(app.server)
   let worker: Worker | undefined
+  let forgetAddress = (): void => {}
   let reconciler: Reconciler | undefined
   let sweeping: ReturnType<typeof startSweeping> | undefined
   const stop = async (): Promise<void> => {
     drain()
+    forgetAddress()
     sweeping?.stop()
     const jobs = worker?.stop()
     await closeDoor(app, isQuiet)
@@ -98,6 +102,7 @@ async function serve(opened: Opened, { config, log, say }: Cli, withWorker: bool
     // Last of all: a start that fails must not have shown the one token there is to nobody.
     const root = await ensureRoot(opened.instance)
     // Whoever reads that it runs may stop it in the same moment.
+    forgetAddress = writeAddress(config)
     untilStopped(log, stop)
     say(report(config, root), banner(config, root))
   } catch (error) {
@@ -193,6 +198,7 @@ function untilStopped(log: Logger, stop: () => Promise<void>): void {
     )
   }
   process.on('SIGINT', handle)
+  process.on('SIGHUP', handle)
   process.on('SIGTERM', handle)
   // Whatever state this left behind is not to be served on. Nothing acknowledged is lost by ending here.
   process.on('uncaughtException', (error) => {

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
@@ -56,7 +57,33 @@ interface HealthOptions extends Pick<Surroundings, 'signIn' | 'admit'> {
   readonly config: Config
 }
 
-const ping = statement(() => sql`select 1`)
+interface DatabaseState {
+  readonly read_only: boolean
+  readonly has_admin: boolean
+}
+const stateOfDatabase = statement(
+  () => sql<DatabaseState>`
+    select pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as read_only,
+           exists (select from users where admin) as has_admin`,
+)
+
+/** Bytes below which a disk is as good as full. */
+const ROOM = 16 * 1024 * 1024
+
+/** Whether the disk of a folder has no room left; not when that cannot be told. */
+export async function isDiskFull(folder: string): Promise<boolean> {
+  const disk = await statfs(folder).catch(() => undefined)
+  return disk !== undefined && disk.blocks > 0 && disk.bavail * disk.bsize < ROOM
+}
+
+/** Why the server cannot serve, undefined when it can. */
+export async function unreadiness(client: Client, dataDir: string): Promise<string | undefined> {
+  const state = await client.one(stateOfDatabase, {}).catch(() => undefined)
+  if (state === undefined) return 'the database is away'
+  if (state.read_only) return 'the database is read-only'
+  if (await isDiskFull(dataDir)) return 'the disk is full'
+  return state.has_admin ? undefined : 'there is no administrator yet'
+}
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 /** Metrics are for the machine itself, and for administrators: on the same machine a proxy may stand before the world. */
@@ -82,12 +109,13 @@ export function mountHealth(
     reply.type('application/json').send(Buffer.from('{"status":"ok"}')),
   )
   app.get('/-/readiness', async (_request, reply) => {
-    const database = !draining && (await client.one(ping, {}).then(Boolean, () => false))
+    const reason = draining ? undefined : await unreadiness(client, who.config.dataDir)
+    const status = draining ? 'draining' : reason === undefined ? 'ok' : 'failed'
     return reply
-      .code(database ? 200 : 503)
-      .headers(database ? {} : { 'retry-after': '1' })
+      .code(status === 'ok' ? 200 : 503)
+      .headers(status === 'ok' ? {} : { 'retry-after': '1' })
       .type('application/json')
-      .send(Buffer.from(JSON.stringify({ status: draining ? 'draining' : database ? 'ok' : 'failed' })))
+      .send(Buffer.from(JSON.stringify({ status, reason })))
   })
   app.get('/-/metrics', async (request, reply) => {
     const watches = await mayWatch(request, who).catch(async (refusal: unknown) => {

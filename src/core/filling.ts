@@ -62,8 +62,9 @@ function withoutCredentials(address: string): string {
  * Makes a project whose repository a job will fill: no repository is there until it has. Throws what the database
  * throws for a path or name that is taken.
  */
-export async function createToFill({ db, vault }: Instance, project: New, origin: Origin): Promise<Project> {
-  const id = await takeId(db)
+export async function createToFill(instance: Instance, project: New, origin: Origin): Promise<Project> {
+  const { db, vault } = instance
+  const id = await takeId(instance)
   return db.transaction(async (tx) => {
     const row = await create(tx, { ...project, id, default_branch: null })
     const source = origin.kind === 'url' ? origin.url : String(origin.projectId)

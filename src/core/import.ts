@@ -41,8 +41,8 @@ export async function createWithRepository(
   project: New,
   begin: Source | Beginning = {},
 ): Promise<Project> {
-  const { db, git } = instance
-  const id = await takeId(db)
+  const { git } = instance
+  const id = await takeId(instance)
   const path = repositoryPath(id)
   if ('from' in begin) await fillFrom(instance, path, begin)
   else await createEmpty(git, path, begin.defaultBranch ?? 'main')

@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Namespace, Project as ProjectRow, Visibility } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import { holdNamespace } from './groups.ts'
+import type { Instance } from '../instance.ts'
 
 /** A project with its place and with what the caller holds on it. */
 export type Project = ProjectRow & {
@@ -59,11 +60,16 @@ const byFullPath = statement((p: Slots<{ full_path: string }>) =>
     .where(sql`lower(full_path)`, '=', sql`lower(${p.full_path})`),
 )
 
-/** An id that no project has or will have: its repository is made before its row. */
-export async function takeId(db: Db): Promise<number> {
-  const row = await db.one(nextId, {})
-  if (row === undefined) throw new Error('a sequence gave no id')
-  return row.id
+/**
+ * An id that no project has or will have: its repository is made before its row. Ids whose folder is there are skipped: a
+ * database restored from before a project was made does not know of its repository, which belongs to nobody else.
+ */
+export async function takeId({ db, git }: Pick<Instance, 'db' | 'git'>): Promise<number> {
+  for (;;) {
+    const row = await db.one(nextId, {})
+    if (row === undefined) throw new Error('a sequence gave no id')
+    if (!(await git.repository(repositoryPath(row.id)).exists())) return row.id
+  }
 }
 
 /**

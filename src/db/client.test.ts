@@ -28,6 +28,27 @@ test('a database whose socket is not there is away', async () => {
   await client.close()
 })
 
+test('sessions have the settings that the program needs, whatever those of the server are', async () => {
+  const wanted = { jit: 'off', random_page_cost: '1.1', synchronous_commit: 'on', TimeZone: 'UTC' }
+  const stock = createClient({ connectionString: database.url })
+  await stock.script(`do $$ begin
+    execute format('alter database %I set jit = on', current_database());
+    execute format('alter database %I set random_page_cost = 4', current_database());
+    execute format('alter database %I set synchronous_commit = off', current_database());
+    execute format('alter database %I set timezone = %L', current_database(), 'Asia/Tokyo');
+  end $$`)
+  await stock.close()
+  const client = createClient({ connectionString: database.url })
+  const shown = statement(
+    () => sql<Record<string, string>>`
+      select current_setting('jit') as jit, current_setting('random_page_cost') as random_page_cost,
+             current_setting('synchronous_commit') as synchronous_commit, current_setting('TimeZone') as "TimeZone"`,
+  )
+  assert.deepEqual(await client.rows(shown, {}), [wanted])
+  assert.deepEqual(await client.one(shown, {}), wanted)
+  await client.close()
+})
+
 test('a file that is not there does not make the database away', async () => {
   assert.equal(isAway(await reason(readFile('/nonexistent'))), false)
 })

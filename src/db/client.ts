@@ -3,7 +3,7 @@ import { isHanging } from './errors.ts'
 import { HANGING, createLane, type Queryable } from './lane.ts'
 import { createListener, type Listener, type LockKeys } from './listener.ts'
 import { listed, type Listed, type PageStatement } from './pages.ts'
-import { PLANNED_ONCE, isFull, keepPlan, planFor, type Sent } from './planning.ts'
+import { SESSION, isFull, keepPlan, planFor, type Sent } from './planning.ts'
 import type { Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -74,7 +74,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   const settings = {
     ...connection,
     types,
-    options: PLANNED_ONCE,
+    options: SESSION,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
   }

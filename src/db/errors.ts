@@ -15,6 +15,7 @@ const AWAY_TEXTS = [
   'not queryable',
   'Client was closed',
   'Query read timeout',
+  'timeout expired',
 ]
 
 /** True when the database did not answer in time; the connection is of no use any more. */
@@ -34,6 +35,15 @@ export function isAway(error: unknown): boolean {
     AWAY_TEXTS.some((text) => error.message.includes(text))
   )
 }
+
+/** True when the database ended a statement that took longer than its deadline. */
+export const isLate = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014'
+
+const DISK_FULL = new Set(['53100', 'ENOSPC', 'EDQUOT'])
+
+/** True when a disk is full: the database's (53100), or that of a file. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && DISK_FULL.has(String(error.code))
 
 /** True when a transaction on a snapshot wrote what another had changed since. */
 export const isOvertaken = (error: unknown): boolean =>

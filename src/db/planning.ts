@@ -10,8 +10,20 @@ export interface Sent {
   readonly values: unknown[]
 }
 
-/** How connections begin: for the driver's `options`. */
-export const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan'
+/**
+ * How connections begin: for the driver's `options`. A stock server compiles plans (`jit`), which takes longer than to run
+ * them, takes random reads for dear, and may be set to acknowledge commits that are not on disk.
+ */
+export const SESSION = Object.entries({
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  random_page_cost: '1.1',
+  synchronous_commit: 'on',
+  default_transaction_isolation: 'read\\ committed',
+  timezone: 'UTC',
+})
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ')
 
 const plansAnew = new WeakSet<pg.ClientBase>()
 

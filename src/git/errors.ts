@@ -58,6 +58,14 @@ export function isGitError(error: unknown, fault?: GitFault): error is GitError 
 
 const AWAY: ReadonlySet<GitFault> = new Set(['timeout', 'busy', 'gone', 'spawn', 'closed'])
 
+/** True when git, or a file that it writes, found no space on the disk. */
+export function isGitDiskFull(error: unknown): boolean {
+  return (
+    error instanceof GitError &&
+    /No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(`${error.message} ${error.stderr}`)
+  )
+}
+
 /** True when git did not get to answer, so that the same question may succeed in a moment. */
 export function isGitAway(error: unknown): boolean {
   return error instanceof GitError && AWAY.has(error.fault)

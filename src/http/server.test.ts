@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { open } from 'node:fs/promises'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { pino } from 'pino'
+import { isDiskFull } from '../db/errors.ts'
 import { createServer } from './server.ts'
 
 test('a server that closes ends with its last answer, although the client would keep its connection', async (t) => {
@@ -27,4 +30,29 @@ test('a server that closes ends with its last answer, although the client would 
   // Kept alive it would stay for 72 seconds.
   const patience = sleep(30_000, 'open', { ref: false })
   assert.equal(await Promise.race([closed, patience]), 'closed')
+})
+
+test('a full disk is 507, of files as of the database; a statement past its deadline is 503 with Retry-After', async () => {
+  const app = createServer({ logger: pino({ level: 'silent' }), isAway: () => false, isDiskFull })
+  const database = (code: string): Error =>
+    Object.assign(new pg.DatabaseError('no room', 7, 'error'), { code })
+  app.post('/file', async () => {
+    const file = await open('/dev/full', 'w')
+    try {
+      await file.write('x')
+    } finally {
+      await file.close()
+    }
+  })
+  app.post('/database', async () => Promise.reject(database('53100')))
+  app.post('/late', async () => Promise.reject(database('57014')))
+  for (const url of ['/file', '/database']) {
+    const { statusCode, body } = await app.inject({ method: 'POST', url })
+    assert.deepEqual([statusCode, body], [507, '{"message":"507 Insufficient Storage"}'], url)
+  }
+  const late = await app.inject({ method: 'POST', url: '/late' })
+  assert.deepEqual(
+    [late.statusCode, late.body, late.headers['retry-after']],
+    [503, '{"message":"503 Service Unavailable"}', '1'],
+  )
 })

@@ -9,25 +9,19 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { isBusy, isGone } from '../db/errors.ts'
 import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import { addCrossOrigin } from './cross_origin.ts'
+import { problemOf, type Faults } from './fault.ts'
 import type { Actor } from './gate.ts'
 import { Moved, sendMoved } from './moved.ts'
 import { problemDetails, wantsDetails } from './problem_details.ts'
 import {
-  Problem,
-  badBody,
+  type Problem,
   badRequest,
   badUrl,
-  bodyTooLarge,
-  conflict,
   headersTooLarge,
-  internalError,
-  noSuchRecord,
   requestTimeout,
-  unavailable,
   unsupportedEncoding,
   urlTooLong,
 } from './problems.ts'
@@ -45,10 +39,8 @@ declare module 'fastify' {
   }
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends Faults {
   readonly logger: FastifyBaseLogger
-  /** Whether an error says that something the server leans on did not get to answer: a 503 then. */
-  readonly isAway: (error: unknown) => boolean
   /** The methods that an address has, for requests that nothing serves. */
   readonly allowed?: Allowed
   /** The proxies whose `X-Forwarded-For` is believed: addresses and ranges. */
@@ -106,7 +98,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler(async (error: FastifyError | Moved, request, reply) =>
     error instanceof Moved
       ? sendMoved(request, reply, error)
-      : refuse(request, reply, problemOf(error, request, options.isAway)),
+      : refuse(request, reply, problemOf(error, request, options)),
   )
   return app
 }
@@ -196,28 +188,6 @@ function takeBodies(app: FastifyInstance): void {
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
     return readBody(bytes, request.headers['content-type'], request.longTexts)
   })
-}
-
-function problemOf(error: FastifyError, request: FastifyRequest, isAway: ServerOptions['isAway']): Problem {
-  if (error instanceof Problem) return error
-  const warned = (problem: Problem, text: string): Problem => {
-    request.log.warn({ err: error }, text)
-    return problem
-  }
-  // The caller went away while sending the body: nobody hears the answer, and the database has no part in it.
-  if (error === request.raw.errored) return badBody()
-  if (isAway(error)) return warned(unavailable(), 'what this operation leans on is away')
-  // Git says so where no place came free in time.
-  if ('fault' in error && error.fault === 'busy') return unavailable()
-  if (isGone(error) && request.method !== 'DELETE')
-    return warned(noSuchRecord(), 'what this operation names went away')
-  // What is to be deleted may have got something new meanwhile.
-  if (isBusy(error) || isGone(error)) return conflict('409 Conflict: Resource lock')
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
-  if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
-    return badBody()
-  request.log.error({ err: error }, 'an operation failed')
-  return internalError()
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {

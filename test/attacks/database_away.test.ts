@@ -8,16 +8,18 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { Compile } from 'typebox/compile'
 import { createApp } from '../../src/app.ts'
-import { openInstance } from '../../src/open.ts'
+import { openInstance, type Opened } from '../../src/open.ts'
 import { readConfig } from '../../src/config.ts'
 import { serverPid } from '../support/embedded_fixtures.ts'
-import { createMakers, type Someone } from '../support/makers.ts'
+import { createMakers, type Makers, type Someone } from '../support/makers.ts'
 
 const UNAVAILABLE = '{"message":"503 Service Unavailable"}'
 
 /** A whole instance over the database inside, which a test may kill. */
 async function openInside(): Promise<{
   app: FastifyInstance
+  opened: Opened
+  make: Makers
   dataDir: string
   logs: string[]
   user: Someone
@@ -34,9 +36,12 @@ async function openInside(): Promise<{
   const make = createMakers(opened.instance)
   const group = await make.group()
   const user = await make.memberOf('owner', { group })
+  await make.admin()
   const path = `/api/v4/groups/${group.id}/labels`
   return {
     app,
+    opened,
+    make,
     dataDir,
     logs,
     user,
@@ -109,13 +114,35 @@ test('GEN-28: without its database the service is 503, and serves again when it 
 })
 
 // Whoever spreads requests over several servers asks these two, and restarts what is not alive.
+test('readiness fails until there is an administrator, and while the database takes no writes', async (t) => {
+  const { app, make, opened, close } = await openInside()
+  t.after(close)
+  const ready = async (): Promise<[number, string]> => {
+    const { statusCode, body } = await app.inject('/-/readiness')
+    return [statusCode, body]
+  }
+  const failed = (reason: string): [number, string] => [503, `{"status":"failed","reason":"${reason}"}`]
+  await opened.client.script('update users set admin = false')
+  assert.deepEqual(await ready(), failed('there is no administrator yet'))
+  await make.admin()
+  assert.deepEqual(await ready(), [200, '{"status":"ok"}'])
+  await opened.client.script('alter database guildhall set default_transaction_read_only = on')
+  // Sessions have the settings of their beginning.
+  await opened.client.script(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+  let answer = await ready()
+  for (let i = 0; i < 100 && answer[1] !== failed('the database is read-only')[1]; i++) answer = await ready()
+  assert.deepEqual(answer, failed('the database is read-only'))
+})
+
 test('GEN-28: readiness fails while the database is away, liveness does not', async (t) => {
   const { app, dataDir, title, close } = await openInside()
   t.after(close)
   const pid = serverPid(dataDir)
   process.kill(pid, 'SIGKILL')
   const failing = await until(503, () => app.inject('/-/readiness'))
-  assert.equal(failing.at(-1)?.body, '{"status":"failed"}')
+  assert.equal(failing.at(-1)?.body, '{"status":"failed","reason":"the database is away"}')
   assert.equal(failing.at(-1)?.headers['retry-after'], '1')
   assert.equal((await app.inject('/-/liveness')).body, '{"status":"ok"}')
   assert.equal((await until(200, () => app.inject('/-/readiness'))).at(-1)?.body, '{"status":"ok"}')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { openPlace, openReadyPlace, type Ended, type Place, type Running } from '../support/program.ts'
+import { openReadyPlace, type Ended, type Place, type Running } from '../support/program.ts'
 
 const migrations = readdirSync(new URL('../../src/db/migrations/', import.meta.url))
 const newest = Math.max(...migrations.map((name) => Number(name.slice(0, 4))))
@@ -176,7 +176,7 @@ suite('beside a running server', () => {
 })
 
 test('alone, each command brings the database up for itself, and the server finds what was made', async (t) => {
-  const place = await openPlace()
+  const place = await openReadyPlace()
   t.after(() => place.clear())
   const run = (line: string): Promise<Ended> => place.run(words(line))
   done(

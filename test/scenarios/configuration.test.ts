@@ -14,6 +14,23 @@ suite('a wrong variable', { concurrency: 2 }, () => {
 
   const faults: readonly (readonly [string, string, string])[] = [
     ['GUILDHALL_PORT', 'abc', ' is "abc": it takes a number from 0 to 65535'],
+    [
+      'GUILDHALL_URL',
+      'https://u:secret@host',
+      ': it takes an http or https address such as https://git.example.com',
+    ],
+    ['GUILDHALL_PAGES_DOMAIN', 'a b', ' is "a b": it takes a host name such as pages.example.com'],
+    [
+      'DATABASE_URL',
+      'postgres://u:secret%zz@h/d',
+      ': it takes an address such as postgres://user:password@host:5432/guildhall',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://u:secret@h:port/d',
+      ': it takes an address such as postgres://user:password@host:5432/guildhall',
+    ],
+    ['PG_BIN_DIR', '/nonexistent', ' is "/nonexistent": it takes the path of a folder that is there'],
     ['GUILDHALL_PORT', '65536', ' is "65536": it takes a number from 0 to 65535'],
     [
       'GUILDHALL_URL',
@@ -69,9 +86,12 @@ suite('a wrong variable', { concurrency: 2 }, () => {
   // Where nobody can make a folder, a system may take one attempt for a reason to try again.
   test('a data directory that cannot be is refused, and not tried for ever', async () => {
     for (const directory of ['/proc/nope/data', '/dev/null/data']) {
-      const { code, stderr } = await place.run(['feature', 'list'], { GUILDHALL_DATA_DIR: directory })
+      const { code, stderr } = await place.run(['migrate'], { GUILDHALL_DATA_DIR: directory })
       assert.equal(code, 1)
-      assert.match(stderr, /^guildhall: E[A-Z]+: .*mkdir/)
+      assert.match(
+        stderr,
+        /^guildhall: GUILDHALL_DATA_DIR is "\/.*": the folder cannot be made \(E[A-Z]+\)\n$/,
+      )
     }
   })
 

@@ -18,7 +18,8 @@ export interface TestServer {
 
 export async function startTestServer(): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-test-'))
-  const embedded = await startEmbedded({ dataDir })
+  const binDir = process.env['PG_BIN_DIR']
+  const embedded = await startEmbedded({ dataDir, ...(binDir !== undefined && { binDir }) })
   const admin = createClient(embedded.connection)
   // Plans are the same in each run: they hang on nothing that comes by when it likes. Once it had passed over a table that
   // was empty, its triggers read all of it for each of thousands of rows.
@@ -48,7 +49,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const server = shared === undefined ? await startTestServer() : undefined
   const connection = server?.connection ?? (JSON.parse(shared ?? '{}') as Connection)
   const name = `test_${randomBytes(6).toString('hex')}`
-  await asAdmin(connection, `create database ${name} template ${TEMPLATE} strategy file_copy`)
+  await asAdmin(connection, `create database ${name} template ${TEMPLATE} ${await copying(connection)}`)
   const url = `postgres://${connection.user}@/${name}?host=${encodeURIComponent(connection.host ?? '')}&port=${connection.port}`
   return {
     url,
@@ -67,4 +68,13 @@ async function asAdmin(connection: Connection, text: string): Promise<void> {
   } finally {
     await client.end()
   }
+}
+
+/** PostgreSQL 14 knows one way to copy a database; later ones are told to take that. */
+async function copying(connection: Connection): Promise<string> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  const { rows } = await client.query<{ version: string }>('show server_version_num')
+  await client.end()
+  return Number(rows[0]?.version) >= 150_000 ? 'strategy file_copy' : ''
 }

@@ -72,7 +72,7 @@ export function createMakers(instance: Instance): Makers {
       const namespace = group ?? (await make.group({ visibility: 'public' }))
       const values = { namespace, creator_id: null, name, path, visibility }
       if (repository === undefined) {
-        const id = await projects.takeId(db)
+        const id = await projects.takeId(instance)
         return db.transaction((tx) => projects.create(tx, { ...values, id, default_branch: null }))
       }
       return createWithRepository(instance, values, repository === 'empty' ? undefined : { from: repository })
