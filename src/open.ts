@@ -53,8 +53,8 @@ export interface Opened {
 
 export interface OpenOptions {
   readonly log: FastifyBaseLogger
-  /** Work beside a server that is already running on the data directory. */
-  readonly join?: boolean
+  /** Work beside a server that is already running on the data directory; `wait` for one. */
+  readonly join?: boolean | 'wait'
   readonly onStatement?: (name: string) => void
 }
 

@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import { ensureRoot, type Root } from '../access/root.ts'
 import { openInstance, startJobs, type Opened } from '../open.ts'
 import { atPort, type Config } from '../config.ts'
+import { isAway } from '../db/errors.ts'
 import { startReconciler, type Reconciler } from '../core/reconciler.ts'
 import { startSweeping } from '../core/repositories.ts'
 import type { Worker } from '../jobs/worker.ts'
@@ -18,6 +19,8 @@ import { Refusal, act, checkData, command, type Cli } from './command.ts'
 
 /** Milliseconds that requests under way get to end after a stop was asked for. */
 const DRAIN = 10_000
+/** Milliseconds until a worker that found no database tries again. */
+const RETRY = 1_000
 /** Milliseconds of those in which the door stays open, for readiness to be seen failing. */
 const LINGER = 2_000
 
@@ -41,7 +44,7 @@ export function addServe(program: Command): void {
       act({ ...options }, 'info', async (cli) => {
         collectSooner()
         checkData(cli.config)
-        const opened = await openInstance(withAddress(cli.config), { log: cli.log, join: true })
+        const opened = await openBeside(cli)
         const worker = startJobs(opened, cli.log)
         untilStopped(cli.log, async () => {
           await worker.stop()
@@ -50,6 +53,18 @@ export function addServe(program: Command): void {
         cli.say({ worker: 'running' }, 'The worker is running. Ctrl-C stops it.')
       }),
   )
+}
+
+/** Opens what the server has opened; where the database goes away meanwhile, again. */
+async function openBeside({ config, log }: Cli): Promise<Opened> {
+  for (;;)
+    try {
+      return await openInstance(withAddress(config), { log, join: 'wait' })
+    } catch (error) {
+      if (!isAway(error)) throw error
+      log.warn({ err: error }, 'the database went away while the worker started')
+      await sleep(RETRY)
+    }
 }
 
 /** The result of `work`; when that fails, `opened` is closed first. */

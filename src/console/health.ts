@@ -71,13 +71,13 @@ const stateOfDatabase = statement(
 const ROOM = 16 * 1024 * 1024
 
 /** Whether the disk of a folder has no room left; not when that cannot be told. */
-export async function isDiskFull(folder: string): Promise<boolean> {
+async function isDiskFull(folder: string): Promise<boolean> {
   const disk = await statfs(folder).catch(() => undefined)
   return disk !== undefined && disk.blocks > 0 && disk.bavail * disk.bsize < ROOM
 }
 
 /** Why the server cannot serve, undefined when it can. */
-export async function unreadiness(client: Client, dataDir: string): Promise<string | undefined> {
+async function unreadiness(client: Client, dataDir: string): Promise<string | undefined> {
   const state = await client.one(stateOfDatabase, {}).catch(() => undefined)
   if (state === undefined) return 'the database is away'
   if (state.read_only) return 'the database is read-only'

@@ -19,9 +19,15 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** Milliseconds between two tries. */
+const RETRY = 1_000
+
 interface Options extends ClientOptions {
-  /** Use the server inside that another process of ours runs, if one does: for commands beside a running server. */
-  readonly join?: boolean
+  /**
+   * Use the server inside that another process of ours runs, if one does: for commands beside a running server. `wait`
+   * waits for it: a worker that started the database would keep the server from it.
+   */
+  readonly join?: boolean | 'wait'
   readonly log: (line: string) => void
 }
 
@@ -31,7 +37,12 @@ export async function openDatabase(place: Place, options: Options): Promise<Data
     const client = createClient({ connectionString: place.databaseUrl }, options)
     return { client, close: () => client.close() }
   }
-  const running = options.join ? await joinRunning(place.dataDir, options) : undefined
+  let running = options.join ? await joinRunning(place.dataDir, options) : undefined
+  for (let waited = 0; running === undefined && options.join === 'wait'; waited += 1) {
+    if (waited === 0) options.log('waiting for the server that runs the database')
+    await sleep(RETRY)
+    running = await joinRunning(place.dataDir, options)
+  }
   return running ?? startInside(place, options)
 }
 
@@ -56,8 +67,6 @@ function saysReady(cluster: string): boolean {
     return false
   }
 }
-
-const RETRY = 1_000
 
 /** Starts the server inside and, should it end by itself, starts it again; until then every statement is refused. */
 async function startInside(place: Place, options: Options): Promise<Database> {

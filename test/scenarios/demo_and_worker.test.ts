@@ -79,6 +79,18 @@ suite('the demo', () => {
   })
 })
 
+test('a worker without a server waits for one, and keeps the database free for it', async (t) => {
+  const place = await openReadyPlace()
+  t.after(() => place.clear())
+  const worker = place.start(['worker', '--json'])
+  await until('it waits', () => worker.stderr().includes('waiting for the server'))
+  const server = await place.serve({}, ['--no-worker'])
+  await until('the worker runs', () => worker.stdout() === '{"worker":"running"}\n')
+  worker.child.kill('SIGTERM')
+  assert.equal((await worker.ended).code, 0)
+  assert.equal((await server.stop()).code, 0)
+})
+
 test('a worker beside a server does its jobs, outlives its restart and stops in order', async (t) => {
   const place = await openReadyPlace()
   t.after(() => place.clear())
