@@ -34,10 +34,10 @@ export interface Repository extends Reach, Writes {
   /** The branch that HEAD names, whether it has commits or not; undefined when HEAD names none or there is no repository. */
   defaultBranch(): Promise<string | undefined>
   /**
-   * The full hash of the commit that `rev` means: a full hash, a tag or branch (a tag first, as in git; annotated tags
-   * peeled), HEAD or `@`, or an abbreviated hash of one commit only (4 digits at least), and steps from there to an
-   * ancestor (`main~2`, `v1^2`). Undefined for everything else, and where there is no repository: no other expression
-   * of git is evaluated. Throws GitError when git fails.
+   * The full hash of the commit that `rev` means: a full hash, a tag or branch (a tag first, as in git, but never before
+   * the branch that HEAD names; annotated tags peeled), HEAD or `@`, or an abbreviated hash of one commit only (4 digits
+   * at least), and steps from there to an ancestor (`main~2`, `v1^2`). Undefined for everything else, and where there is
+   * no repository: no other expression of git is evaluated. Throws GitError when git fails.
    */
   resolve(rev: string): Promise<string | undefined>
   /** The commit with this full hash; undefined when there is none. Throws GitError when git fails. */
@@ -156,6 +156,11 @@ async function resolveName(room: Room, gitDirectory: string, rev: string): Promi
   for (const ref of refCandidates(rev)) {
     const id = await read(ref)
     if (id === undefined) continue
+    // A tag may not stand in for the default branch, however it came here: imported, or made before the branch was.
+    if (ref === `refs/tags/${rev}` && (await headBranch(gitDirectory)) === rev) {
+      const branch = await read(`refs/heads/${rev}`)
+      if (branch !== undefined) return branch
+    }
     // Branches hold commits, as git sees to it; a tag may hold anything.
     const sha = ref.startsWith('refs/tags/') ? await peel(room, gitDirectory, id) : id
     if (sha !== undefined) return sha

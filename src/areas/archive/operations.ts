@@ -40,7 +40,7 @@ async function archiveOf(
   { format, sha: given, path = '' }: Wanted,
 ): Promise<Download> {
   const rev = given || project.default_branch || 'HEAD'
-  const sha = await repository.resolve(rev)
+  const sha = await repository.resolve(rev === project.default_branch ? `refs/heads/${rev}` : rev)
   const commit = sha === undefined ? undefined : await repository.commit(sha)
   const entry = path === '' ? undefined : commit && (await repository.entry(commit.tree, path))
   if (commit === undefined || (path !== '' && entry === undefined)) throw noFile()

@@ -134,6 +134,10 @@ test('what cannot be tagged is refused, and nothing moves', async () => {
     [{ ref: 'main' }, { error: 'tag_name is missing' }],
     [{ tag_name: 'x' }, { error: 'ref is missing' }],
     [{ tag_name: 'v1.0', ref: 'main' }, { message: 'Tag v1.0 already exists' }],
+    [
+      { tag_name: 'main', ref: history.sha.root },
+      { message: 'You cannot use default branch name to create a tag' },
+    ],
     [{ tag_name: 'x', ref: 'gone' }, { message: 'Target gone is invalid' }],
     [{ tag_name: 'x', ref: '--all' }, { message: 'Target --all is invalid' }],
     ...['', 'a b', '--x', 'a..b', 'release', 'v1.0/x', 'HEAD', 'f'.repeat(40)].map(
@@ -161,6 +165,30 @@ test('tags that are not there, and repositories without any', async () => {
   assert.deepEqual((await world().get(path(empty))).body, [])
   const none = await world().make.project({ visibility: 'public' })
   assert.deepEqual((await world().get(path(none))).body, { message: '404 Repository Not Found' })
+})
+
+test('a tag never stands in for the default branch that is named like it', async () => {
+  const project = await fresh()
+  const { sha } = history
+  // As an import brings it, or a push into a project whose default branch changes afterwards.
+  git(project, 'tag', 'main', sha.root)
+  const tip = git(project, 'rev-parse', 'refs/heads/main')
+  const at = `/projects/${project.id}/repository`
+  for (const read of ['commits/main', 'commits?ref_name=main', 'commits', `compare?from=${sha.root}&to=main`]) {
+    const { body } = await world().get(`${at}/${read}`)
+    const first = Array.isArray(body) ? (body as unknown[])[0] : ((body as { commit?: unknown }).commit ?? body)
+    assert.equal((first as { id?: string } | null)?.id, tip, read)
+  }
+  const file = (await world().get(`${at}/files/README?ref=main`)).body as { commit_id: string }
+  assert.equal(file.commit_id, tip)
+  for (const read of ['archive.tar', 'archive.tar?sha=main']) {
+    const { headers } = await world().get(`${at}/${read}`)
+    assert.match(String(headers['content-disposition']), new RegExp(`-main-${tip}\\.tar`), read)
+  }
+  const made = await world().call('POST', `${at}/branches`, { as: developer, body: { branch: 'b', ref: 'main' } })
+  assert.equal((made.body as { commit: { id: string } }).commit.id, tip)
+  const tagged = (await world().get(`${at}/commits/refs%2Ftags%2Fmain`)).body as { id: string }
+  assert.equal(tagged.id, sha.root, 'by its full name the tag is there')
 })
 
 test('it takes a Developer to make and remove tags', async () => {

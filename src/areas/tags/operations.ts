@@ -68,6 +68,8 @@ const LONGEST = 1024 * 1024
 
 const badName = (): Problem => refused('Tag name invalid')
 const taken = (name = ''): Problem => refused(`Tag ${name} already exists`)
+const isDefaultName = (): Problem =>
+  refused('You cannot use default branch name to create a tag')
 const badTarget = (ref = ''): Problem => refused(`Target ${ref} is invalid`)
 
 export const createTag = operation({
@@ -87,6 +89,7 @@ export const createTag = operation({
     const { repository, actor, params, now } = ctx
     const { tag_name: name, ref, message = '' } = params
     if (!isBranchName(name)) throw badName()
+    if (name === ctx.project.default_branch) throw isDefaultName()
     const object = await repository.resolve(ref)
     if (object === undefined) throw badTarget(ref)
     const full = TAGS + name
@@ -103,7 +106,7 @@ export const createTag = operation({
     return present(await complete(repository, { name, id: made?.to ?? object }), ctx)
   },
   returns: Tag,
-  refuses: [badName, taken, badTarget],
+  refuses: [badName, isDefaultName, taken, badTarget],
 })
 
 export const deleteTag = operation({
