@@ -95,7 +95,9 @@ export async function planned<Wanted extends NamespaceListShape>(
   )
   const small = await isSmall(db, shape, filters)
   const reach = known(filters.limit + filters.offset)
-  const held = shape.scope === 'all' || (!denies && roots.includes(filters.of_id))
+  // A role on a group opens what is below it. Groups that were invited to it, or it to, lie elsewhere.
+  const isBelow = shape.of === 'children' || shape.of === 'below'
+  const held = shape.scope === 'all' || (isBelow && !denies && roots.includes(filters.of_id))
   const open = held ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
   const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
   const denied = held_namespaces.filter((id, at) => id !== 0 && held_levels[at] === ROLES.no_access)

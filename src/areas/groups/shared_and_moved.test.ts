@@ -306,6 +306,22 @@ test('what was shared with a group, and what it invited, is listed as far as the
   assert.deepEqual(await ids(`${group.id}/projects/shared?sort=asc`, owner), [project.id, secret.id])
 })
 
+test('a role on a group shows no private group that was invited to it, or it to', async () => {
+  const { make } = world()
+  const host = await make.group()
+  const [hidden, open] = [await make.group(), await make.group({ visibility: 'public' })]
+  await make.sql(`
+    insert into group_group_links (shared_group_id, shared_with_group_id, group_access) values
+      (${host.id}, ${hidden.id}, 30), (${host.id}, ${open.id}, 30)`)
+  for (const role of ['guest', 'owner'] as const) {
+    const member = await make.memberOf(role, { group: host })
+    const seen = await world().get(`/groups/${host.id}/invited_groups`, member)
+    assert.deepEqual([pick(seen, 'id'), seen.headers['x-total']], [[open.id], '1'], role)
+  }
+  const below = await make.memberOf('guest', { group: hidden })
+  assert.deepEqual(pick(await world().get(`/groups/${hidden.id}/groups/shared`, below), 'id'), [host.id])
+})
+
 test('lists beside a group cost as many statements for one row as for a hundred', async () => {
   const { make } = world()
   const { group, owner } = await owned({ visibility: 'public' })
