@@ -1,8 +1,10 @@
 import { Type as t } from 'typebox'
+import { seesPipelines } from '../core/project_features.ts'
+import type { Project } from '../core/projects.ts'
 import type { Commit } from '../git/objects/commit.ts'
 import type { Repository } from '../git/repository.ts'
-import { loads, type Actor, type Allows, type Gate, type Has } from '../http/gate.ts'
-import { notFound } from '../http/problems.ts'
+import { allows, loads, type Actor, type Allows, type Gate, type Has } from '../http/gate.ts'
+import { forbidden, notFound } from '../http/problems.ts'
 import { project, readsCode, repository, signedIn } from './gates.ts'
 
 /** Every path below a repository begins so, before its parameters are read, as published. */
@@ -15,6 +17,13 @@ export const filledRepository: Gate<'checks', never, { repository: Repository },
   refuses: () => notFound('Repository'),
   pass: async ({ repository }) => ((await repository.exists()) ? {} : undefined),
 }
+
+/** Pipelines and what they say of commits: where builds are switched on for the caller, and jobs public or the caller a Reporter. */
+export const readsPipelines = allows({
+  says: 'whoever sees the pipelines of the project',
+  refuses: forbidden,
+  holds: ({ actor, project }: Has<{ project: Project }>) => seesPipelines(actor, project),
+})
 
 /** A commit of the repository. */
 export const commit = loads({

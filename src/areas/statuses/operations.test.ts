@@ -278,3 +278,29 @@ test('a list costs as many statements for one status as for many', async () => {
   for (let i = 0; i < 9; i += 1) await say(project, 'main', { state: 'success', name: `n${i}` })
   assert.equal(await cost(), one)
 })
+
+test('statuses are read by those who see the pipelines', async () => {
+  const { make, call, get } = world()
+  const project = await fresh('public')
+  assert.equal((await say(project, 'main', { state: 'success' })).status, 201)
+  const [maintainer, guest, reporter] = [
+    await make.memberOf('maintainer', { project }),
+    await make.memberOf('guest', { project }),
+    await make.memberOf('reporter', { project }),
+  ]
+  const seen = async (settings: object): Promise<unknown[]> => {
+    const body = { public_jobs: true, builds_access_level: 'enabled', ...settings }
+    assert.equal((await call('PUT', `/projects/${project.id}`, { as: maintainer, body })).status, 200)
+    const path = `/projects/${project.id}/repository/commits/main/statuses`
+    const answers = await Promise.all([undefined, guest, reporter].map((as) => get(path, as)))
+    return answers.map(({ status, body: items }) => [status, Array.isArray(items) ? items.length : items])
+  }
+  const [open, shut] = [
+    [200, 1],
+    [403, { message: '403 Forbidden' }],
+  ]
+  assert.deepEqual(await seen({}), [open, open, open])
+  assert.deepEqual(await seen({ public_jobs: false }), [shut, shut, open])
+  assert.deepEqual(await seen({ builds_access_level: 'private' }), [shut, open, open])
+  assert.deepEqual(await seen({ builds_access_level: 'disabled' }), [shut, shut, shut])
+})

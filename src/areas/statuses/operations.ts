@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code, commit, signedInHere } from '../../access/code_gates.ts'
+import { code, commit, readsPipelines, signedInHere } from '../../access/code_gates.ts'
 import { developer } from '../../access/gates.ts'
 import { inTurn } from '../../ci/turn.ts'
 import { createPipeline } from '../../core/pipelines.ts'
@@ -33,7 +33,7 @@ export const listCommitStatuses = operation({
     order_by: oneOf(['id', 'pipeline_id'], { default: 'id' }),
     sort: oneOf(['asc', 'desc'], { default: 'asc' }),
   }),
-  gates: [commit],
+  gates: [readsPipelines, commit],
   handle: async (ctx) => {
     const { db, project, commit, params, page } = ctx
     if (params.stage !== undefined && params.stage !== STAGE) return { items: [], total: 0 }
