@@ -71,12 +71,13 @@ const MAY_FETCH = ['api', 'read_repository', 'write_repository']
 const MAY_PUSH = ['api', 'write_repository']
 
 /**
- * Makes the function that lets a git client in. `place` is a project's full path or an alias. Throws GitRefusal. To
- * callers without a token everything that they may not read is alike, and to others what they may not see.
+ * Makes the function that lets a git client in. `place` is a project's full path or an alias, or its id for a client that
+ * was let in before: the path may be another project's by now. Throws GitRefusal. To callers without a token everything
+ * that they may not read is alike, and to others what they may not see.
  */
 export function createGitAccess(
   instance: Entrance,
-): (wish: GitWish, place: string, authorization: string | undefined) => Promise<GitEntry> {
+): (wish: GitWish, place: string | number, authorization: string | undefined) => Promise<GitEntry> {
   const read = createTokenReader(instance)
   return async (wish, place, authorization) => {
     const token = passwordIn(authorization)
@@ -85,6 +86,8 @@ export function createGitAccess(
       read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
         throw error instanceof Problem && error.status < 500 ? accessDenied() : error
       })
+    // Let in before, by its id: it has no other address, and none is made for it.
+    if (typeof place === 'number') return judge(instance, { wish, place: '' }, await readAt(String(place)))
     const bearer = await readAt(await refOf(instance, place))
     if (bearer.along !== undefined) return judge(instance, { wish, place }, bearer)
     const moved = await movedTo(instance.db, place, bearer.actor)

@@ -40,6 +40,8 @@ async function enterOrMake(
   }
 }
 
+const noPush = (): GitRefusal => new GitRefusal(403, 'You are not allowed to push code to this project.')
+
 /** Answers one push. */
 export async function receivePack(
   around: Around,
@@ -48,7 +50,7 @@ export async function receivePack(
 ): Promise<FastifyReply> {
   const entry = await enterOrMake(around, request, reply)
   const { actor } = entry
-  if (actor === null) throw new GitRefusal(403, 'You are not allowed to push code to this project.')
+  if (actor === null) throw noPush()
   const { instance, maxPushBytes = PACK, silenceMs = SILENCE } = around
   const body = openBody(request, 'application/x-git-receive-pack-request', COMMANDS + maxPushBytes)
   const leave = await around.transfers.enter(callerOf(entry, request), goneSignal(reply))
@@ -66,9 +68,14 @@ export async function receivePack(
       return reply.send('')
     }
     const whole = { ...entry, actor }
+    const enterAgain = async (): Promise<Push['entry']> => {
+      const now = await around.access('push', entry.project.id, request.headers.authorization)
+      if (now.actor === null) throw noPush()
+      return { ...now, actor: now.actor }
+    }
     const remark = entry.remark + optionsRemark(push.options)
     const answer = answerLater(
-      { instance, entry: whole, request: push, reader, maxBytes: maxPushBytes, remark },
+      { instance, entry: whole, enterAgain, request: push, reader, maxBytes: maxPushBytes, remark },
       body,
       { failed: (error) => request.log.error({ err: error }, 'a push failed'), end },
     )

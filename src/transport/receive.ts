@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { movingRefs } from '../core/pushes.ts'
 import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
-import type { GitEntry } from '../access/git_access.ts'
+import { GitRefusal, type GitEntry } from '../access/git_access.ts'
 import { branchesOpenTo } from '../core/collaboration.ts'
 import { isGitError } from '../git/errors.ts'
 import { isServerRef } from '../git/names.ts'
@@ -23,10 +23,14 @@ const PACK_HEADER = 12
 /** What every ref of a push hears of which another was refused. */
 const DECLINED = 'pre-receive hook declined'
 
+type Entry = GitEntry & { readonly actor: Actor }
+
 /** One push under way. */
 export interface Push {
   readonly instance: Instance
-  readonly entry: GitEntry & { readonly actor: Actor }
+  readonly entry: Entry
+  /** The caller and the project as they are now. Throws GitRefusal where the push would not be let in any more. */
+  readonly enterAgain: () => Promise<Entry>
   readonly request: PushRequest
   /** Stands where the pack begins. */
   readonly reader: PktReader
@@ -70,7 +74,7 @@ async function settleVisible(push: Push): Promise<Outcome> {
 type Judgement = ReadonlyMap<PushCommand, Judged>
 
 /** What the rules say of each command as they stand, and of a repository that may be empty. */
-async function judgeAll({ instance, entry, request }: Push, isEmpty: boolean): Promise<Judgement> {
+async function judgeAll({ instance, request }: Push, entry: Entry, isEmpty: boolean): Promise<Judgement> {
   const { actor, project } = entry
   const context: PushContext = {
     actor,
@@ -83,16 +87,26 @@ async function judgeAll({ instance, entry, request }: Push, isEmpty: boolean): P
   return new Map(request.commands.map((command) => [command, judge(command, context)]))
 }
 
-/** A pack takes its time: between the first look at the rules and the last they may have changed. */
-const differs = (a: Judgement, b: Judgement): boolean =>
-  JSON.stringify([...a.values()]) !== JSON.stringify([...b.values()])
+/**
+ * Why a push that was let in may not land now, undefined when it may: a pack takes its time, and meanwhile rules, the
+ * caller's token, role and state, or the project may have changed.
+ */
+async function refusalNow(push: Push, judged: Judgement, isEmpty: boolean): Promise<string | undefined> {
+  try {
+    const now = await judgeAll(push, await push.enterAgain(), isEmpty)
+    return JSON.stringify([...now.values()]) === JSON.stringify([...judged.values()]) ? undefined : CHANGED
+  } catch (error) {
+    if (!(error instanceof GitRefusal)) throw error
+    return error.message
+  }
+}
 
 async function settle(push: Push): Promise<Outcome> {
   const { instance, entry, request } = push
   const { commands } = request
   const repository = instance.git.repository(entry.path)
   const isEmpty = (await repository.refs(HEADS)).length === 0
-  const judged = await judgeAll(push, isEmpty)
+  const judged = await judgeAll(push, entry, isEmpty)
   if (judged.size !== new Set(commands.map(({ ref }) => ref)).size)
     return refuseAll(commands, () => 'multiple updates for ref')
   const refused = refuseSome(judged)
@@ -193,8 +207,8 @@ async function move(
   return repository.locked(
     commands.map(({ ref }) => ref),
     async () => {
-      if (differs(judged, await judgeAll(push, isEmpty)))
-        return { result: commands.map(({ ref }) => ({ ref, refusal: CHANGED })), moves: [] }
+      const refusal = await refusalNow(push, judged, isEmpty)
+      if (refusal !== undefined) return { result: commands.map(({ ref }) => ({ ref, refusal })), moves: [] }
       // To delete what is not there changes nothing, and is no fault.
       const moves = commands.filter(({ from, to }) => from !== undefined || to !== undefined)
       const atomic = capabilities.has('atomic')

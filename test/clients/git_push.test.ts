@@ -199,6 +199,35 @@ test('a branch that is protected while the pack is on its way keeps it out', asy
   assert.equal(await repository.ref('refs/heads/topic'), undefined)
 })
 
+test('a push lands only while its caller may still push', async () => {
+  const NOT_NOW = 'You are not allowed to push code to this project.'
+  const HIDDEN = "The project you were looking for could not be found or you don't have permission to view it."
+  const DENIED = 'HTTP Basic: Access denied.'
+  const changes: [(one: Clone) => string, string][] = [
+    [({ as }) => `delete from members where user_id = ${as.id}`, HIDDEN],
+    [({ as }) => `update members set access_level = 20 where user_id = ${as.id}`, NOT_NOW],
+    [({ as }) => `update members set expires_at = today() where user_id = ${as.id}`, HIDDEN],
+    [({ as }) => `update personal_access_tokens set revoked = true where user_id = ${as.id}`, DENIED],
+    [({ as }) => `update users set state = 'blocked' where id = ${as.id}`, DENIED],
+    [({ project }) => `update projects set archived = true where id = ${project.id}`, NOT_NOW],
+  ]
+  for (const [change, words] of changes) {
+    const here = await clone('developer')
+    const sha = await here.commit('late')
+    const repository = world.opened.instance.git.repository(repositoryPath(here.project.id))
+    let pushed: Promise<Ran> | undefined
+    await repository.locked(['refs/heads/topic'], async () => {
+      pushed = here.push('origin', 'HEAD:refs/heads/topic')
+      while ((await repository.commit(sha)) === undefined) await sleep(5)
+      await world.make.sql(change(here))
+    })
+    const ran = await pushed
+    assert.notEqual(ran?.code, 0)
+    assert.ok(`${ran?.out}${ran?.told}`.includes(words), `${change(here)}: ${ran?.out}${ran?.told}`)
+    assert.equal(await repository.ref('refs/heads/topic'), undefined)
+  }
+})
+
 test('of a push that is refused in part nothing is taken, and each ref says why', async () => {
   const one = await clone('developer')
   const before = refsOf(one.remote)
