@@ -32,6 +32,9 @@ export interface Surroundings {
   readonly checkAnswers: AnswerCheck | undefined
 }
 
+/** Milliseconds for which the answer of the gates holds while a write waits for the lock of its refs. */
+const JUDGED_AGAIN_MS = 200
+
 /** Mounts every operation below `prefix`, with HEAD for each GET. */
 export function mount(
   app: FastifyInstance,
@@ -87,7 +90,13 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       const matches = (db: Db): Promise<void> =>
         checkMatch(match, represent && (() => represent(db, visit, path)))
       // No transaction stands around what moves refs: its condition is looked at again where nobody else can move them.
-      const stillMatches = (): Promise<void> => matches(instance.db)
+      const entered = performance.now()
+      const stillMatches = async (): Promise<void> => {
+        // A write that waited long for its turn is judged again, with the caller as they are then.
+        if (performance.now() - entered > JUDGED_AGAIN_MS)
+          await entryOf(op)(contextOf(instance, await signIn(visit), visit), sent, path)
+        await matches(instance.db)
+      }
       if (op.moves === 'refs')
         return stillMatches().then(() => op.handle(Object.assign(ctx, { stillMatches }) as never))
       // A write runs in one transaction: all it does, jobs included, or nothing.

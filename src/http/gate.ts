@@ -23,7 +23,10 @@ export interface Context extends Instance {
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
   readonly along: unknown
-  /** For what moves refs, to call while it holds their lock: throws 412 where the caller's `If-Match` holds no more. */
+  /**
+   * For what moves refs, to call while it holds their lock: throws 412 where the caller's `If-Match` holds no more, and
+   * what refuses a caller who may not do it any more.
+   */
   readonly stillMatches: () => Promise<void>
 }
 
