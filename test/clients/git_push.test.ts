@@ -201,7 +201,8 @@ test('a branch that is protected while the pack is on its way keeps it out', asy
 
 test('a push lands only while its caller may still push', async () => {
   const NOT_NOW = 'You are not allowed to push code to this project.'
-  const HIDDEN = "The project you were looking for could not be found or you don't have permission to view it."
+  const HIDDEN =
+    "The project you were looking for could not be found or you don't have permission to view it."
   const DENIED = 'HTTP Basic: Access denied.'
   const changes: [(one: Clone) => string, string][] = [
     [({ as }) => `delete from members where user_id = ${as.id}`, HIDDEN],

@@ -18,6 +18,7 @@ let code: Code
 let fork: Another
 before(async () => {
   code = await openCode()
+  await code.world.make.sql(`update projects set visibility = 'public' where id = ${code.project.id}`)
   fork = await code.another({ visibility: 'public' })
   await kin(fork, code)
 })

@@ -25,3 +25,6 @@ export const TAKEN = ['has already been taken']
 /** What is taken, when the database said so and nobody can be asked more. */
 export const takenIn = (error: unknown): Record<string, string[]> =>
   violates(error, 'projects_name_key') ? { name: TAKEN } : { path: TAKEN }
+
+/** The constraint that a fork is no more visible than its source. */
+export const FORK_VISIBILITY = 'projects_fork_visibility'

@@ -11,7 +11,7 @@ import { conflict, invalid, noSuchRecord, notFound, refused, type Problem } from
 import { mayReadCode } from '../../access/gates.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
-import { TAKEN, isTaken } from './gates.ts'
+import { FORK_VISIBILITY, TAKEN, isTaken } from './gates.ts'
 import { findHome, homeOfUser, limitFault, type Home } from '../../core/project_homes.ts'
 import { recordFor } from './record_store.ts'
 import { bounded, faultsOf, limitText, mayFill, maySee, nameBoth } from '../../core/project_rules.ts'
@@ -136,6 +136,8 @@ export const forkProject = operation({
       },
       { kind: 'fork', projectId: project.id },
     ).catch(async (error: unknown) => {
+      // The source became less visible since it was read.
+      if (violates(error, FORK_VISIBILITY)) throw conflict()
       if (violates(error, 'projects_limit')) throw limitReached((await limitFault(db, home)) ?? limitText(0))
       throw isTaken(error) ? forked() : error
     })

@@ -119,6 +119,47 @@ test('a fork is no more visible than what it comes from, nor where it goes', asy
   assert.equal(wide.body['visibility'], 'internal')
 })
 
+test('a fork never becomes more visible than its source, and follows where that becomes less so', async () => {
+  const { make, call, opened } = at()
+  const source = await make.project({ visibility: 'public', repository: 'empty' })
+  const owner = await make.memberOf('owner', { project: source })
+  const [one, other] = [await make.user(), await make.user()]
+  const fork = (await post(one, `/projects/${source.id}/fork`, {})).body
+  const second = (await post(other, `/projects/${fork.id}/fork`, {})).body
+  const set = (as: Someone, id: number, visibility: string) =>
+    call('PUT', `/projects/${id}`, { as, body: { visibility } })
+  const all = async (): Promise<unknown[]> =>
+    (
+      await rowsOf(at(), 'select visibility from projects where id = any($1) order by id', [
+        [source.id, fork.id, second.id],
+      ])
+    ).map(({ visibility }) => visibility)
+  assert.equal((await set(owner, source.id, 'internal')).status, 200)
+  assert.deepEqual(await all(), ['internal', 'internal', 'internal'])
+  assert.equal((await set(owner, source.id, 'private')).status, 200)
+  assert.deepEqual(await all(), ['private', 'private', 'private'])
+  for (const [as, id, wanted] of [
+    [one, fork.id, 'public'],
+    [one, fork.id, 'internal'],
+    [await make.admin(), second.id, 'public'],
+  ] as const) {
+    const { status, body } = await set(as, id, wanted)
+    const why = `${wanted} is not allowed since the fork source project has lower visibility.`
+    assert.deepEqual([status, body], [400, { message: { visibility_level: [why] } }])
+  }
+  // Whoever writes past the operation is refused too, and a transfer takes its forks along.
+  const wider = (id: number) =>
+    opened.instance.db.script(`update projects set visibility = 'public' where id = ${id}`)
+  await assert.rejects(wider(fork.id), { constraint: 'projects_fork_visibility' })
+  await wider(source.id)
+  await wider(fork.id)
+  const group = await make.group({ visibility: 'internal' })
+  await make.member(owner, 'owner', { group })
+  assert.equal((await transfer(owner, source.id, group.id)).status, 200)
+  assert.deepEqual(await all(), ['internal', 'internal', 'private'])
+  assert.deepEqual((await set(one, fork.id, 'private')).status, 200)
+})
+
 test('a project is imported after the answer; addresses of this network are refused before it', async () => {
   const { make, opened } = at()
   const admin = await make.admin()

@@ -1,16 +1,19 @@
 import { Type as t, type Static } from 'typebox'
 import { maintainer, projectEvenArchived as project, signedIn, unmodified } from '../../access/gates.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
-import { repositoryPath, type Project as Row } from '../../core/projects.ts'
+import { findByRef, repositoryPath, type Project as Row } from '../../core/projects.ts'
 import { findReadme } from '../../core/readmes.ts'
 import { ROLES } from '../../core/roles.ts'
+import { isWider } from '../../core/visibilities.ts'
+import { violates } from '../../db/errors.ts'
+import type { Visibility } from '../../db/schema.ts'
 import { pointHead } from '../../git/refs/head.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
 import { Project, presentRecord } from '../../records/full_project.ts'
 import { branchIn, fields, settle } from './fields.ts'
-import { TAKEN, isTaken, takenIn } from './gates.ts'
+import { FORK_VISIBILITY, TAKEN, isTaken, takenIn } from './gates.ts'
 import { findHome } from '../../core/project_homes.ts'
 import { recordFor } from './record_store.ts'
 import { faultsOf, visibilityFaults } from '../../core/project_rules.ts'
@@ -29,7 +32,19 @@ function checkRight({ actor, project, params }: Ctx): void {
   if (changes && !actor.admin && project.role < ROLES.owner) throw forbidden()
 }
 
-async function checkFaults({ db, actor, project, params }: Ctx): Promise<void> {
+/** A fork is no more visible than what it comes from; the database holds every writer to it. */
+const tooWide = (visibility: Visibility): Record<string, string[]> => ({
+  visibility_level: [`${visibility} is not allowed since the fork source project has lower visibility.`],
+})
+
+async function forkFaults({ db, project }: Ctx, wanted: Visibility): Promise<Record<string, string[]>> {
+  const source = project.forked_from_project_id
+  const found = source === null ? undefined : await findByRef(db, String(source))
+  return found !== undefined && isWider(wanted, found.visibility) ? tooWide(wanted) : {}
+}
+
+async function checkFaults(ctx: Ctx): Promise<void> {
+  const { db, actor, project, params } = ctx
   const { name, path, description, visibility } = params
   const home = await findHome(db, actor, project.namespace_id)
   if (home === undefined) throw notFound('Project')
@@ -37,6 +52,7 @@ async function checkFaults({ db, actor, project, params }: Ctx): Promise<void> {
   const faults = {
     ...faultsOf({ name: name?.trim(), path, description }),
     ...(wider && visibilityFaults(home, visibility)),
+    ...(wider && (await forkFaults(ctx, visibility))),
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)
   const taken = await takenBy(db, project.id, {
@@ -89,6 +105,8 @@ export const updateProject = operation({
       repository_access_level: set.repository_access_level ?? null,
       settings: JSON.stringify(set.settings),
     }).catch((error: unknown) => {
+      if (params.visibility !== undefined && violates(error, FORK_VISIBILITY))
+        throw invalid(tooWide(params.visibility))
       throw isTaken(error) ? invalid(takenIn(error)) : error
     })
     if (row === undefined) throw notFound('Project')
@@ -103,5 +121,5 @@ export const updateProject = operation({
     return presentRecord(record, ctx, { signedIn: true, admin: actor.admin })
   },
   returns: Project,
-  refuses: [() => invalid({ name: TAKEN }), () => noBranch('gone')],
+  refuses: [() => invalid({ name: TAKEN }), () => invalid(tooWide('public')), () => noBranch('gone')],
 })

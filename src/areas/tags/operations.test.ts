@@ -174,9 +174,16 @@ test('a tag never stands in for the default branch that is named like it', async
   git(project, 'tag', 'main', sha.root)
   const tip = git(project, 'rev-parse', 'refs/heads/main')
   const at = `/projects/${project.id}/repository`
-  for (const read of ['commits/main', 'commits?ref_name=main', 'commits', `compare?from=${sha.root}&to=main`]) {
+  for (const read of [
+    'commits/main',
+    'commits?ref_name=main',
+    'commits',
+    `compare?from=${sha.root}&to=main`,
+  ]) {
     const { body } = await world().get(`${at}/${read}`)
-    const first = Array.isArray(body) ? (body as unknown[])[0] : ((body as { commit?: unknown }).commit ?? body)
+    const first = Array.isArray(body)
+      ? (body as unknown[])[0]
+      : ((body as { commit?: unknown }).commit ?? body)
     assert.equal((first as { id?: string } | null)?.id, tip, read)
   }
   const file = (await world().get(`${at}/files/README?ref=main`)).body as { commit_id: string }
@@ -185,7 +192,10 @@ test('a tag never stands in for the default branch that is named like it', async
     const { headers } = await world().get(`${at}/${read}`)
     assert.match(String(headers['content-disposition']), new RegExp(`-main-${tip}\\.tar`), read)
   }
-  const made = await world().call('POST', `${at}/branches`, { as: developer, body: { branch: 'b', ref: 'main' } })
+  const made = await world().call('POST', `${at}/branches`, {
+    as: developer,
+    body: { branch: 'b', ref: 'main' },
+  })
   assert.equal((made.body as { commit: { id: string } }).commit.id, tip)
   const tagged = (await world().get(`${at}/commits/refs%2Ftags%2Fmain`)).body as { id: string }
   assert.equal(tagged.id, sha.root, 'by its full name the tag is there')
