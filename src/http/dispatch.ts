@@ -8,6 +8,7 @@ import {
   contextOf,
   entryOf,
   walk,
+  type AnyContext,
   type PathParams,
   type Visit,
   type Visitor,
@@ -18,9 +19,10 @@ import type { NamedOperation } from './operation.ts'
 import { createLargeBodySlots, largeBody } from './large_body.ts'
 import { refusalNow } from './went_away.ts'
 import { inPlaces } from './places.ts'
-import { checkMatch, isConditional, onSnapshot } from './precondition.ts'
+import { checkMatch, isConditional } from './precondition.ts'
 import { Problem, unauthorized } from './problems.ts'
 import { compileRepresent } from './represent.ts'
+import { write } from './writes.ts'
 
 export interface Surroundings {
   readonly instance: Instance
@@ -31,9 +33,6 @@ export interface Surroundings {
   /** Holds every answer against its schema: for tests; production only filters. */
   readonly checkAnswers: AnswerCheck | undefined
 }
-
-/** Milliseconds for which the answer of the gates holds while a write waits for the lock of its refs. */
-const JUDGED_AGAIN_MS = 200
 
 /** Mounts every operation below `prefix`, with HEAD for each GET. */
 export function mount(
@@ -84,35 +83,20 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
 
     const ctx = contextOf(instance, visitor, visit)
     await entryOf(op)(ctx, sent, path)
-    const handle = (): Promise<unknown> => {
-      if (op.method === 'GET') return op.handle(ctx as never)
-      const match = isConditional(op, headers) ? headers['if-match'] : undefined
-      const matches = (db: Db): Promise<void> =>
-        checkMatch(match, represent && (() => represent(db, visit, path)))
-      // No transaction stands around what moves refs: its condition is looked at again where nobody else can move them.
-      const entered = performance.now()
-      const stillMatches = async (): Promise<void> => {
-        // A write that waited long for its turn is judged again, with the caller as they are then.
-        if (performance.now() - entered > JUDGED_AGAIN_MS)
-          await entryOf(op)(contextOf(instance, await signIn(visit), visit), sent, path)
-        await matches(instance.db)
-      }
-      if (op.moves === 'refs')
-        return stillMatches().then(() => op.handle(Object.assign(ctx, { stillMatches }) as never))
-      // A write runs in one transaction: all it does, jobs included, or nothing.
-      if (!isConditional(op, headers))
-        return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
-      return onSnapshot(instance.db, async (db) => {
-        const now = contextOf({ ...instance, db }, await signIn(visit), visit)
-        await entryOf(op)(now, sent, path)
-        await matches(db)
-        return op.handle(now as never)
-      })
+    const enterAgain = async (db: Db): Promise<AnyContext> => {
+      const now = contextOf({ ...instance, db }, await signIn(visit), visit)
+      await entryOf(op)(now, sent, path)
+      return now
     }
-    const answered = await handle().catch(async (error: unknown) => {
-      const refusal = await refusalNow(error, async () =>
-        entryOf(op)(contextOf(instance, await signIn(visit), visit), sent, path),
-      )
+    const match = isConditional(op, headers) ? headers['if-match'] : undefined
+    const matches = (db: Db): Promise<void> =>
+      checkMatch(match, represent && (() => represent(db, visit, path)))
+    const handling =
+      op.method === 'GET'
+        ? op.handle(ctx as never)
+        : write(op, { instance, ctx, enterAgain, matches, conditional: isConditional(op, headers) })
+    const answered = await handling.catch(async (error: unknown) => {
+      const refusal = await refusalNow(error, () => enterAgain(instance.db))
       if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
       throw refusal ?? error
     })

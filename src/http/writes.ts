@@ -1,0 +1,39 @@
+import type { Db } from '../db/client.ts'
+import type { Instance } from '../instance.ts'
+import type { AnyContext } from './entry.ts'
+import type { NamedOperation } from './operation.ts'
+import { onSnapshot } from './precondition.ts'
+
+/** Milliseconds for which the answer of the gates holds while a write waits for the lock of its refs. */
+const JUDGED_AGAIN_MS = 200
+
+interface Write {
+  readonly instance: Instance
+  readonly ctx: AnyContext
+  /** Signs in and passes the gates again; the context that gives. */
+  readonly enterAgain: (db: Db) => Promise<AnyContext>
+  readonly matches: (db: Db) => Promise<void>
+  readonly conditional: boolean
+}
+
+/** Runs a write in one transaction: all it does, jobs included, or nothing. No transaction stands around what moves refs. */
+export async function write(op: NamedOperation, around: Write): Promise<unknown> {
+  const { instance, ctx, enterAgain, matches, conditional } = around
+  if (op.moves === 'refs') {
+    const entered = performance.now()
+    // Called again where nobody else can move them. A write that waited long for its turn is judged again, with the
+    // caller as they are then.
+    const stillMatches = async (): Promise<void> => {
+      if (performance.now() - entered > JUDGED_AGAIN_MS) await enterAgain(instance.db)
+      await matches(instance.db)
+    }
+    await stillMatches()
+    return op.handle(Object.assign(ctx, { stillMatches }) as never)
+  }
+  if (!conditional) return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
+  return onSnapshot(instance.db, async (db) => {
+    const now = await enterAgain(db)
+    await matches(db)
+    return op.handle(now as never)
+  })
+}
