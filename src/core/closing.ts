@@ -54,12 +54,14 @@ interface Deed {
   readonly via: string
   /** The project whose code that is, where only its readers are to be told of it. */
   readonly code_of?: number
+  /** The merge request of that project that closes them. */
+  readonly merge_request_id?: number
 }
 
 /** Closes those of the issues that are open. Call inside the transaction of the deed. */
 export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): Promise<void> {
   if (iids.length === 0) return
-  const { project_id, user_id, via, code_of } = deed
+  const { project_id, user_id, via, code_of, merge_request_id } = deed
   const ids = (await db.rows(close, { project_id, iids, user_id })).map(({ id }) => id)
   await finishTodos(db, ids, user_id)
   for (const id of ids) {
@@ -70,6 +72,7 @@ export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): 
       action: 'closed',
       body: `closed via ${via}`,
       ...(code_of !== undefined && { mentions_project_id: code_of, mentions_code: true }),
+      ...(merge_request_id !== undefined && { mentions_noteable_id: merge_request_id }),
     })
   }
 }

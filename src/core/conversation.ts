@@ -1,4 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
+import { isOpenTo } from './feature_sight.ts'
+import { seesIssue } from './noteables.ts'
 import { ROLES, homeOf, openTo, roleInProject, heldBy, type Viewer } from './roles.ts'
 
 // What can be talked about, by whom, and which threads of it one person sees.
@@ -58,11 +60,19 @@ export function seesThread(p: Slots, sight: Sight, name: 'd' | 'n'): RawBuilder<
   const row = sql.raw(name)
   const open = sight.internal ? sql`true` : sql`not ${row}.internal`
   if (sight.everything) return sql`${open}`
-  const role = roleInProject(heldBy(p.user_id), sql`p.id`, sql`home.traversal_ids`)
+  const held = roleInProject(heldBy(p.user_id), sql`p.id`, sql`home.traversal_ids`)
+  const role = sql`held.role`
+  // What a record said of another one was for those who saw that; it may have become confidential since.
+  const named = sql`(${row}.mentions_noteable_id is null
+    or exists (select from issues i
+                where i.id = ${row}.mentions_noteable_id and ${isOpenTo('issues', role)} and ${seesIssue(p.user_id, role)})
+    or exists (select from merge_requests m
+                where m.id = ${row}.mentions_noteable_id and ${isOpenTo('merge_requests', role)}))`
   return sql`(${open} and (${row}.mentions_project_id is null or exists (
-    select from projects p, ${homeOf} home
+    select from projects p, ${homeOf} home, lateral (select coalesce(${held}, 0) as role offset 0) held
      where p.id = ${row}.mentions_project_id
        and (not ${row}.mentions_code or p.repository_access_level <> 'disabled')
        and (p.visibility = any(${p.open_to}) and (p.repository_access_level = 'enabled' or not ${row}.mentions_code)
-            or ${role} >= case when ${row}.mentions_code then ${sql.lit(ROLES.reporter)} else ${sql.lit(ROLES.guest)} end))))`
+            or ${role} >= case when ${row}.mentions_code then ${sql.lit(ROLES.reporter)} else ${sql.lit(ROLES.guest)} end)
+       and ${named})))`
 }

@@ -229,6 +229,7 @@ async function finish(tools: Tools, repository: Repository, request: Landed, don
     await recordState(tx, { noteable_id: id, user_id, state: 'merged' })
     await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'merged', body: 'merged' })
     await finishTodos(tx, [id], user_id)
-    await closeIssues(tx, iids, { project_id, user_id, via: `merge request !${iid}` })
+    const via = `merge request !${iid}`
+    await closeIssues(tx, iids, { project_id, user_id, via, code_of: project_id, merge_request_id: id })
   })
 }

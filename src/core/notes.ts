@@ -103,9 +103,9 @@ const isSettled = sql`(
 const answer = statement(
   (p: Slots<Written & { discussion_id: number }>) => sql<Note>`
     insert into notes (discussion_id, noteable_id, author_id, type, body, internal, mentions_project_id, mentions_code,
-                       diff_position, commit_id, created_at, updated_at, resolved_at, resolved_by_id)
+                       mentions_noteable_id, diff_position, commit_id, created_at, updated_at, resolved_at, resolved_by_id)
     select d.id, d.noteable_id, ${p.author_id}, ${p.type}, ${p.body}, d.internal, d.mentions_project_id, d.mentions_code,
-           ${p.position}::jsonb, ${p.commit_id}, now.at, now.at,
+           d.mentions_noteable_id, ${p.position}::jsonb, ${p.commit_id}, now.at, now.at,
            case when settled.it then clock_timestamp() end, case when settled.it then ${p.author_id}::bigint end
       from discussions d, (select coalesce(${p.created_at}::timestamptz, clock_timestamp()) as at) now,
            lateral (select ${isSettled} as it) settled

@@ -64,7 +64,8 @@ export async function duplicate(run: IssueRun, argument: string): Promise<Told> 
     author_id: actor.id,
     action: 'duplicate',
     body: `marked this issue as a duplicate of ${to}`,
-    ...(!isHere && { mentions_project_id: other.project_id }),
+    mentions_project_id: other.project_id,
+    mentions_noteable_id: other.id,
   })
   if (!run.about.confidential)
     await writeSystemNote(db, {
@@ -72,7 +73,8 @@ export async function duplicate(run: IssueRun, argument: string): Promise<Told> 
       author_id: actor.id,
       action: 'duplicate',
       body: `marked ${from} as a duplicate of this issue`,
-      ...(!isHere && { mentions_project_id: place.project.id }),
+      mentions_project_id: place.project.id,
+      mentions_noteable_id: row.id,
     })
   run.change.state = 'closed'
   run.changes['state_event'] = 'close'

@@ -91,6 +91,7 @@ interface Word {
   readonly author_id: number
   readonly project_id: number
   readonly code: boolean
+  readonly noteable_id: number | null
 }
 const tell = statement(
   (p: Slots<Word>) => sql`
@@ -99,12 +100,13 @@ const tell = statement(
        where not exists (select from notes n where n.noteable_id = w.id and n.system_action = 'cross_reference'
                             and n.mentions_project_id = ${p.project_id} and n.body = w.body)
     ), thread as (
-      insert into discussions (key, noteable_id, individual_note, mentions_project_id, mentions_code)
-      select key, id, true, ${p.project_id}, ${p.code} from word order by id
+      insert into discussions (key, noteable_id, individual_note, mentions_project_id, mentions_code, mentions_noteable_id)
+      select key, id, true, ${p.project_id}, ${p.code}, ${p.noteable_id} from word order by id
       returning id, noteable_id
     )
-    insert into notes (discussion_id, noteable_id, author_id, body, system_action, mentions_project_id, mentions_code)
-    select t.id, t.noteable_id, ${p.author_id}, w.body, 'cross_reference', ${p.project_id}, ${p.code}
+    insert into notes (discussion_id, noteable_id, author_id, body, system_action, mentions_project_id, mentions_code,
+                       mentions_noteable_id)
+    select t.id, t.noteable_id, ${p.author_id}, w.body, 'cross_reference', ${p.project_id}, ${p.code}, ${p.noteable_id}
       from thread t join word w on w.id = t.noteable_id`,
 )
 
@@ -141,5 +143,6 @@ export async function tellReferred(
     author_id: actor.id,
     project_id: project.id,
     code: about.kind !== 'issue',
+    noteable_id: about.kind === 'commit' ? null : about.id,
   })
 }

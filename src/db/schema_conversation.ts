@@ -17,6 +17,7 @@ export interface DiscussionTable {
   internal: Generated<boolean>
   mentions_project_id: number | null
   mentions_code: Generated<boolean>
+  mentions_noteable_id: number | null
   created_at: Time
 }
 
@@ -31,6 +32,7 @@ export interface NoteTable extends Times {
   system_action: string | null
   mentions_project_id: number | null
   mentions_code: Generated<boolean>
+  mentions_noteable_id: number | null
   diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null

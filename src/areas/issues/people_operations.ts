@@ -133,12 +133,14 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
     noteable_id: made.id,
     body: `moved from ${from}`,
     mentions_project_id: project.id,
+    mentions_noteable_id: issue.id,
   })
   await writeSystemNote(db, {
     ...note,
     noteable_id: issue.id,
     body: `moved to ${to}`,
     mentions_project_id: target.id,
+    mentions_noteable_id: made.id,
   })
   await changeIssue(ctx, issue.id, { state: 'closed' })
   return made.id

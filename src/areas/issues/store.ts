@@ -101,24 +101,28 @@ const copyNotes = statement(
     with threads as (
       select d.*, substr(encode(sha256(convert_to(d.key || ${p.to}::text, 'utf8')), 'hex'), 1, 40) as copied_as
         from discussions d where d.noteable_id = ${p.from} and (${p.internal}::boolean or not d.internal)
+         and not exists (select from notes n
+                          where n.discussion_id = d.id and n.system_action in ('milestone', 'iteration'))
     ), copies as (
-      insert into discussions (key, noteable_id, individual_note, internal, mentions_project_id, mentions_code, created_at)
-      select copied_as, ${p.to}, individual_note, internal, mentions_project_id, mentions_code, created_at
+      insert into discussions (key, noteable_id, individual_note, internal, mentions_project_id, mentions_code,
+                               mentions_noteable_id, created_at)
+      select copied_as, ${p.to}, individual_note, internal, mentions_project_id, mentions_code,
+             mentions_noteable_id, created_at
         from threads order by id
       returning id, key
     ), counted as (
       update issues set user_notes_count = (select user_notes_count from issues where id = ${p.from}) where id = ${p.to}
     )
     insert into notes (discussion_id, noteable_id, author_id, type, body, internal, system_action, mentions_project_id,
-                       mentions_code, created_at, updated_at)
+                       mentions_code, mentions_noteable_id, created_at, updated_at)
     select c.id, ${p.to}, n.author_id, n.type, n.body, n.internal, n.system_action, n.mentions_project_id,
-           n.mentions_code, n.created_at, n.updated_at
+           n.mentions_code, n.mentions_noteable_id, n.created_at, n.updated_at
       from threads t join copies c on c.key = t.copied_as join notes n on n.discussion_id = t.id
      order by n.id`,
 )
 /**
  * Tells where an issue went, and takes along what people said of it, `internal` notes only for whoever reads them; false
- * where it has gone before.
+ * where it has gone before. Notes that name milestones and iterations stay: those may be hidden where it goes.
  */
 export async function markMoved(
   db: Db,
