@@ -68,8 +68,7 @@ const LONGEST = 1024 * 1024
 
 const badName = (): Problem => refused('Tag name invalid')
 const taken = (name = ''): Problem => refused(`Tag ${name} already exists`)
-const isDefaultName = (): Problem =>
-  refused('You cannot use default branch name to create a tag')
+const isDefaultName = (): Problem => refused('You cannot use default branch name to create a tag')
 const badTarget = (ref = ''): Problem => refused(`Target ${ref} is invalid`)
 
 export const createTag = operation({
