@@ -4,6 +4,7 @@ import { isGitError, GitError } from './errors.ts'
 import type { Git } from './git.ts'
 import { fsckSettings } from './fsck.ts'
 import { isRefName, isSha } from './names.ts'
+import { findOversized, receivingBounds } from './objects/received.ts'
 import { buildRepository } from './create.ts'
 import { directoryBytes } from './sizes.ts'
 import type { RunOptions } from './processes/spawner.ts'
@@ -35,6 +36,8 @@ interface Source {
   environment: Record<string, string>
 }
 
+/** What an import is given memory for: how many objects come is not known before. */
+const MANY_OBJECTS = 5_000_000
 const hourMs = 3_600_000
 const gibibyte = 2 ** 30
 const sizeCheckMs = 1_000
@@ -64,6 +67,9 @@ export async function importRepository(
   await buildRepository(git, target, async (gitDirectory) => {
     const head = await remoteHead(git, from, { ...run, gitDirectory })
     await fetchAll(git, from, { ...run, gitDirectory }, options)
+    const large = await findOversized(git.spawner, gitDirectory, {})
+    if (large !== undefined)
+      throw new GitError('too_large', `The repository holds a ${large.type} of ${large.size} bytes`)
     options.onProgress?.({ phase: 'Indexing history' })
     await writeIndexes(git, { ...run, gitDirectory, timeoutMs: indexMs })
     return { head: await settleHead(git, gitDirectory, head) }
@@ -145,10 +151,12 @@ async function fetchAll(git: Git, from: Source, run: RunOptions, options: Import
   const args = [
     ...transport,
     ...from.settings,
-    ...[...fsckSettings('fetch'), 'fetch.unpackLimit=1', 'fetch.writeCommitGraph=false'].flatMap((s) => [
-      '-c',
-      s,
-    ]),
+    ...[
+      ...fsckSettings('fetch'),
+      'fetch.unpackLimit=1',
+      'fetch.writeCommitGraph=false',
+      'core.bigFileThreshold=32m',
+    ].flatMap((s) => ['-c', s]),
     'fetch',
     '--progress',
     '--no-tags',
@@ -166,6 +174,7 @@ async function fetchAll(git: Git, from: Source, run: RunOptions, options: Import
   try {
     await git.spawner.run(args, {
       ...run,
+      bounds: receivingBounds(MANY_OBJECTS),
       signal: AbortSignal.any(signals),
       timeoutMs: options.timeoutMs ?? hourMs,
       onProgress: (line) => {

@@ -12,6 +12,8 @@ interface ParamSchema {
   readonly format?: string
   readonly minLength?: number
   readonly maxLength?: number
+  /** Of a text in UTF-8. */
+  readonly maxBytes?: number
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -157,7 +159,7 @@ function choice(values: readonly unknown[]): Read {
 }
 
 function string(schema: ParamSchema): Read {
-  const { minLength = 0, maxLength = Infinity } = schema
+  const { minLength = 0, maxLength = Infinity, maxBytes = Infinity } = schema
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u')
   const wellFormed = schema.format === undefined ? () => true : formats[schema.format]
   if (wellFormed === undefined) throw new Error(`no parameter has the format ${schema.format}`)
@@ -173,8 +175,10 @@ function string(schema: ParamSchema): Read {
     if ((text.includes('\0') && !long) || !text.isWellFormed()) return void faults.push(`${name} ${INVALID}`)
     if (schema.format !== undefined && text === '') return undefined
     if (minLength > 0 && text.trim() === '') return void faults.push(`${name} is empty`)
-    if (text.length > maxLength)
-      return void faults.push(`${name} is expected to have length less than or equal to ${maxLength}`)
+    if (text.length > maxLength || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes))
+      return void faults.push(
+        `${name} is expected to have length less than or equal to ${Math.min(maxLength, maxBytes)}`,
+      )
     if (!wellFormed(text) || pattern?.test(text) === false) return void faults.push(`${name} ${INVALID}`)
     return schema.format === undefined ? text : schema.format === 'date' ? dayOf(text) : zoned(text)
   }

@@ -174,6 +174,11 @@ async function check(push: Push, quarantine: Quarantine, judged: Judgement): Pro
     await hearOut(pack)
     return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })
   }
+  const large = await quarantine.oversized()
+  if (large !== undefined)
+    return refuseAll(commands, () => DECLINED, {
+      words: `A ${large.type} has ${large.size} bytes, which is too large.`,
+    })
   const [connected, forced] = await Promise.all([
     quarantine.isConnected(wanted),
     checkForce(quarantine, judged),

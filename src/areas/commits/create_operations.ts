@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { code, filledRepository } from '../../access/code_gates.ts'
 import { mayReadCode, signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
@@ -54,7 +55,7 @@ export const createCommit = operation({
   params: t.Object(
     {
       branch: filled(),
-      commit_message: t.String({ maxLength: MB }),
+      commit_message: t.String({ maxBytes: MAX_MESSAGE_BYTES }),
       actions: t.Array(Action, { minItems: 1, json: true }),
       start_branch: t.Optional(t.String({ description: 'The branch that a new one starts from' })),
       start_sha: t.Optional(t.String({ description: 'The commit that a new branch starts from' })),

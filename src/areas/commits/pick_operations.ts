@@ -1,4 +1,5 @@
 import { Type as t, type TProperties } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { code, commit } from '../../access/code_gates.ts'
 import { signedIn } from '../../access/gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
@@ -136,7 +137,7 @@ export const cherryPickCommit = operation({
   first: code,
   params: t.Object({
     ...branchAndTrial,
-    message: t.Optional(t.String({ maxLength: 1024 * 1024, description: 'Instead of that of the commit' })),
+    message: t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES, description: 'Instead of that of the commit' })),
   }),
   gates,
   handle: (ctx) => apply(PICK, ctx),

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { committed, pushes } from '../../access/push_gates.ts'
 import { commitChanges } from '../../core/commit_writing.ts'
@@ -21,7 +22,7 @@ const personal = (description: string): ReturnType<typeof t.String> =>
 const around = {
   file_path: t.String({ description: 'The URL-encoded full path of the file' }),
   branch: filled(),
-  commit_message: t.Unsafe<string>({ type: 'string', minLength: 1, maxLength: MB }),
+  commit_message: t.Unsafe<string>({ type: 'string', minLength: 1, maxBytes: MAX_MESSAGE_BYTES }),
   start_branch: t.Optional(t.String({ description: 'The branch that a new one starts from' })),
   author_email: t.Optional(personal('Default is the address of the caller')),
   author_name: t.Optional(personal('Default is the name of the caller')),

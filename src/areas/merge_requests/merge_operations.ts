@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
@@ -32,7 +33,7 @@ const CLOSED_TO_MERGES = new Set([
   'ci_must_pass',
   'ci_still_running',
 ])
-const message = t.Optional(t.String({ maxLength: 1_000_000 }))
+const message = t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES }))
 
 const waits = t.Optional(
   t.Boolean({

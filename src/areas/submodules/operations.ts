@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { filledRepository } from '../../access/code_gates.ts'
 import { developer, project, repository, signedIn } from '../../access/gates.ts'
 import { committed, pushRight } from '../../access/push_gates.ts'
@@ -23,7 +24,7 @@ export const updateSubmodule = operation({
     submodule: t.String({ description: 'The URL-encoded full path of the submodule' }),
     branch: t.String({ description: 'The branch to commit into' }),
     commit_sha: t.String({ description: 'The full hash to move the submodule to' }),
-    commit_message: t.Optional(t.String({ maxLength: 1024 * 1024 })),
+    commit_message: t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES })),
   }),
   gates: [project, repository, developer, filledRepository],
   handle: async (ctx) => {

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
 import { developer, unmodified } from '../../access/gates.ts'
 import { moveNamed } from '../../core/ref_writing.ts'
@@ -63,9 +64,6 @@ export const getTagSignature = operation({
   refuses: [noSignature],
 })
 
-/** The most characters of a tag's message. */
-const LONGEST = 1024 * 1024
-
 const badName = (): Problem => refused('Tag name invalid')
 const taken = (name = ''): Problem => refused(`Tag ${name} already exists`)
 const isDefaultName = (): Problem => refused('You cannot use default branch name to create a tag')
@@ -81,7 +79,7 @@ export const createTag = operation({
   params: t.Object({
     tag_name: t.String(),
     ref: t.String({ description: 'The branch, tag or commit that is tagged' }),
-    message: t.Optional(t.String({ maxLength: LONGEST, description: 'Makes an annotated tag' })),
+    message: t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES, description: 'Makes an annotated tag' })),
   }),
   gates: [developer, filledRepository],
   handle: async (ctx) => {

@@ -11,7 +11,7 @@ export interface Signature {
   readonly date: GitDate
 }
 
-/** A commit, decoded; `message` is whole, its line ends and a final newline included. */
+/** A commit, decoded; `message` keeps its line ends and a final newline, and has at most MAX_MESSAGE_BYTES. */
 export interface Commit {
   readonly id: string
   readonly tree: string
@@ -20,6 +20,9 @@ export interface Commit {
   readonly committer: Signature
   readonly message: string
 }
+
+/** Bytes of the message of a commit or tag: longer ones do not come in, and are cut where they are read. */
+export const MAX_MESSAGE_BYTES = 1024 * 1024
 
 const noDate: GitDate = { seconds: 0, offset: '+0000' }
 
@@ -49,8 +52,16 @@ export function parseCommit(id: string, bytes: Buffer): Commit {
     parents,
     author: signature('author'),
     committer: signature('committer'),
-    message: blank === -1 ? '' : decode(bytes.subarray(blank + 2)),
+    message: blank === -1 ? '' : decode(messageIn(bytes, blank + 2)),
   }
+}
+
+/** The message, cut before the character that would pass the limit. */
+function messageIn(bytes: Buffer, start: number): Buffer {
+  let end = Math.min(bytes.length, start + MAX_MESSAGE_BYTES)
+  // Bytes that go on with a character of UTF-8 begin with the bits 10.
+  if (end < bytes.length) while (end > start && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(start, end)
 }
 
 /** The author of a commit object as git searches it: the whole of `Name <email>` as written, decoded; empty for none. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { commandOf, type Bounds, type Program } from './bounds.ts'
 import { delimiter, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gitEnvironment, globalArguments } from './environment.ts'
@@ -36,6 +37,8 @@ export interface RunOptions {
   lane?: 'quick' | 'slow' | 'download'
   environment?: Readonly<Record<string, string>>
   onProgress?: (line: string) => void
+  /** Bounds the memory and processor time of the process and all that it starts. */
+  bounds?: Bounds
 }
 
 /** What a long-lived command is given besides. */
@@ -45,6 +48,7 @@ export interface OpenOptions {
   unbuffer?: string
   /** Milliseconds until the process is ended; without it, it lives until it is closed. */
   timeoutMs?: number
+  bounds?: Bounds
 }
 
 const defaultTimeoutMs = 30_000
@@ -141,10 +145,11 @@ export class Spawner {
    */
   open(args: readonly string[], gitDirectory: string, options: OpenOptions = {}): Promise<GitProcess> {
     const all = [...globalArguments(gitDirectory), ...args]
-    const { unbuffer, timeoutMs = 0 } = options
+    const { unbuffer, timeoutMs = 0, bounds } = options
+    const program: Program =
+      unbuffer === undefined ? [this.#options.binary, all] : [unbuffer, ['-o0', this.#options.binary, ...all]]
     return this.#link.launch({
-      binary: unbuffer ?? this.#options.binary,
-      args: unbuffer === undefined ? all : ['-o0', this.#options.binary, ...all],
+      ...commandOf(program, bounds),
       env: { ...gitEnvironment(this.#options.path), ...options.environment },
       input: true,
       timeoutMs,
@@ -160,8 +165,7 @@ export class Spawner {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
     const all = [...globalArguments(options.gitDirectory), ...args]
     const git = await this.#link.launch({
-      binary: this.#options.binary,
-      args: all,
+      ...commandOf([this.#options.binary, all], options.bounds),
       env: { ...gitEnvironment(this.#options.path), ...options.environment },
       input: options.input !== undefined,
       timeoutMs,

@@ -5,14 +5,21 @@ import type { Readable } from 'node:stream'
 import { makeDirectory, syncDirectory } from '../durable.ts'
 import { GitError } from '../errors.ts'
 import { fsckOption } from '../fsck.ts'
-import type { Spawner } from '../processes/spawner.ts'
+import { findOversized, receivingBounds, type Oversized } from '../objects/received.ts'
+import type { OpenOptions, Spawner } from '../processes/spawner.ts'
 import type { Ending } from '../processes/spawner_protocol.ts'
 
 /** Fewer objects become a file each, more stay a pack, as git itself has it. */
 const looseBelow = 100
 const unpackMs = 3_600_000
 const checkMs = 600_000
-const quick = ['core.fsync=committed,reference', 'pack.threads=2'].flatMap((setting) => ['-c', setting])
+// Contents above the threshold go through the child in pieces; all else is held to `bounds`.
+const quick = [
+  'core.fsync=committed,reference',
+  'pack.threads=2',
+  'core.bigFileThreshold=32m',
+  'core.deltaBaseCacheLimit=64m',
+].flatMap((setting) => ['-c', setting])
 
 /**
  * Objects that came with a push and are not yet the repository's: nobody else sees them, and when they are not wanted
@@ -30,21 +37,27 @@ export class Quarantine {
   }
 
   /**
-   * Takes a pack of `count` objects apart, checks each object, and makes all durable. Throws GitError `exit` with what
-   * git said for a pack or object that will not do, `timeout`, `aborted`.
+   * Takes a pack of `count` objects apart, checks each object, and makes all durable. Git asks for the memory of an object
+   * by the size in its header: what would unfold beyond the bounds is refused before it does. Throws GitError `exit` with
+   * what git said for a pack or object that will not do, `timeout`, `aborted`.
    */
   async unpack(pack: Readable, count: number, maxBytes: number): Promise<void> {
     await mkdir(join(this.#directory, 'pack'), { recursive: true, mode: 0o750 })
     const how = count < looseBelow ? ['unpack-objects', '-q'] : ['index-pack', '--stdin', '--fix-thin']
     const args = [...quick, ...how, fsckOption, `--max-input-size=${maxBytes}`]
-    const ending = await this.#run(args, pack, unpackMs)
+    const ending = await this.#run(args, pack, { timeoutMs: unpackMs, bounds: receivingBounds(count) })
     if (ending.code !== 0) throw failure(args, ending)
+  }
+
+  /** The first object that is larger than its type may be; undefined when none is. Throws GitError. */
+  oversized(): Promise<Oversized | undefined> {
+    return findOversized(this.#spawner, this.#gitDirectory, { GIT_OBJECT_DIRECTORY: this.#directory })
   }
 
   /** True when all that these hashes reach is there, here or in the repository. Throws GitError. */
   async isConnected(hashes: readonly string[]): Promise<boolean> {
     const args = ['rev-list', '--objects', '--stdin', '--not', '--all', '--quiet']
-    const ending = await this.#run(args, `${hashes.join('\n')}\n`, checkMs)
+    const ending = await this.#run(args, `${hashes.join('\n')}\n`, { timeoutMs: checkMs })
     if (ending.timedOut) throw failure(args, ending)
     return ending.code === 0
   }
@@ -52,7 +65,7 @@ export class Quarantine {
   /** True when the commit `older` is among the ancestors of `newer`. Throws GitError. */
   async isAncestor(older: string, newer: string): Promise<boolean> {
     const args = ['merge-base', '--is-ancestor', older, newer]
-    const ending = await this.#run(args, '', checkMs)
+    const ending = await this.#run(args, '', { timeoutMs: checkMs })
     if (ending.code !== 0 && ending.code !== 1) throw failure(args, ending)
     return ending.code === 0
   }
@@ -80,7 +93,11 @@ export class Quarantine {
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
 
-  async #run(args: readonly string[], input: string | Readable, timeoutMs: number): Promise<Ending> {
+  async #run(
+    args: readonly string[],
+    input: string | Readable,
+    limits: Pick<OpenOptions, 'timeoutMs' | 'bounds'>,
+  ): Promise<Ending> {
     const objects = join(this.#gitDirectory, 'objects')
     const git = await this.#spawner.open(args, this.#gitDirectory, {
       environment: {
@@ -88,7 +105,7 @@ export class Quarantine {
         // As git reads it, a colon ends a path that is not quoted.
         GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects) ? JSON.stringify(objects) : objects,
       },
-      timeoutMs,
+      ...limits,
     })
     // What it says there nobody needs, and unread it would wait.
     git.socket.resume()
