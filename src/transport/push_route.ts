@@ -8,7 +8,8 @@ import { readPush } from '../git/wire/push_request.ts'
 import { openBody } from './bodies.ts'
 import { NO_CACHE, SILENCE, callerOf, enter, goneSignal, placeIn, type Around } from './conversation.ts'
 import { madeRemark, movedRemark, optionsRemark } from './remarks.ts'
-import { receive, type Push } from './receive.ts'
+import type { Push } from './judging.ts'
+import { receive } from './receive.ts'
 
 const MB = 1024 * 1024
 /** Bytes of the commands of a push, which stand before its pack. */

@@ -1,43 +1,21 @@
 import type { Readable } from 'node:stream'
 import { movingRefs } from '../core/pushes.ts'
-import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
-import { GitRefusal, type GitEntry } from '../access/git_access.ts'
-import { branchesOpenTo } from '../core/collaboration.ts'
 import { isGitError } from '../git/errors.ts'
 import { isServerRef } from '../git/names.ts'
-import type { PktReader } from '../git/wire/pkt_lines.ts'
 import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
-import type { PushCommand, PushRequest } from '../git/wire/push_request.ts'
+import type { PushCommand } from '../git/wire/push_request.ts'
 import { Quarantine } from '../git/wire/quarantine.ts'
 import type { RefMove } from '../git/refs/refs.ts'
-import type { Actor } from '../http/gate.ts'
-import type { Instance } from '../instance.ts'
-import { HIDDEN, judge, type Judged, type PushContext } from './push_policy.ts'
+import { judgeAll, refusalNow, type Judgement, type Push } from './judging.ts'
+import { HIDDEN } from './push_policy.ts'
 
 const HEADS = 'refs/heads/'
 /** What git says of a ref that somebody else moved. */
 const OVERTAKEN = 'fetch first'
 const BATCH = 256
-const CHANGED = 'the rules of this project changed meanwhile; push again'
 const PACK_HEADER = 12
 /** What every ref of a push hears of which another was refused. */
 const DECLINED = 'pre-receive hook declined'
-
-type Entry = GitEntry & { readonly actor: Actor }
-
-/** One push under way. */
-export interface Push {
-  readonly instance: Instance
-  readonly entry: Entry
-  /** The caller and the project as they are now. Throws GitRefusal where the push would not be let in any more. */
-  readonly enterAgain: () => Promise<Entry>
-  readonly request: PushRequest
-  /** Stands where the pack begins. */
-  readonly reader: PktReader
-  readonly maxBytes: number
-  /** Told beside whatever becomes of the push. */
-  readonly remark: string
-}
 
 interface Outcome {
   /** What the client shows to people. */
@@ -68,36 +46,6 @@ async function settleVisible(push: Push): Promise<Outcome> {
   return {
     ...outcome,
     verdicts: [...outcome.verdicts, ...hidden.map(({ ref }) => ({ ref, refusal: HIDDEN }))],
-  }
-}
-
-type Judgement = ReadonlyMap<PushCommand, Judged>
-
-/** What the rules say of each command as they stand, and of a repository that may be empty. */
-async function judgeAll({ instance, request }: Push, entry: Entry, isEmpty: boolean): Promise<Judgement> {
-  const { actor, project } = entry
-  const context: PushContext = {
-    actor,
-    project,
-    rules: await pushRules(instance.db, project),
-    only: entry.only && (await branchesOpenTo(instance.db, project, actor.id)),
-    whileEmpty: isEmpty ? { rule: ruleWhileEmpty(instance.settings) } : undefined,
-    membersUrl: `${instance.config.url}/${project.full_path}/-/project_members`,
-  }
-  return new Map(request.commands.map((command) => [command, judge(command, context)]))
-}
-
-/**
- * Why a push that was let in may not land now, undefined when it may: a pack takes its time, and meanwhile rules, the
- * caller's token, role and state, or the project may have changed.
- */
-async function refusalNow(push: Push, judged: Judgement, isEmpty: boolean): Promise<string | undefined> {
-  try {
-    const now = await judgeAll(push, await push.enterAgain(), isEmpty)
-    return JSON.stringify([...now.values()]) === JSON.stringify([...judged.values()]) ? undefined : CHANGED
-  } catch (error) {
-    if (!(error instanceof GitRefusal)) throw error
-    return error.message
   }
 }
 
