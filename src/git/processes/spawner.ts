@@ -37,7 +37,6 @@ export interface RunOptions {
   lane?: 'quick' | 'slow' | 'download'
   environment?: Readonly<Record<string, string>>
   onProgress?: (line: string) => void
-  /** Bounds the memory and processor time of the process and all that it starts. */
   bounds?: Bounds
 }
 
