@@ -21,12 +21,13 @@ export type AppOptions = Partial<Omit<ServerOptions, 'logger'>> & {
   readonly log: FastifyBaseLogger
   readonly checkAnswers?: AnswerCheck
   readonly transport?: TransportOptions
+  readonly stallMs?: number
 }
 
 /** The HTTP server over an instance, not yet listening. `draining` makes readiness fail. */
 export function createApp(
   { instance, client }: Pick<Opened, 'instance' | 'client'>,
-  { log, checkAnswers, transport, ...options }: AppOptions,
+  { log, checkAnswers, transport, stallMs, ...options }: AppOptions,
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
   const metrics = createMetrics(client)
@@ -45,6 +46,7 @@ export function createApp(
   mount(app, '/api/v4', served, {
     instance,
     checkAnswers,
+    stallMs,
     signIn,
     admit,
   })

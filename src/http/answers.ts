@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream'
 import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { TArray, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
 import type { Context } from './gate.ts'
 import { onceFor } from './once.ts'
 import { Answer, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
-import { pageHeaders } from './pages.ts'
+import { STALL_MS, pageText } from './large_page.ts'
+import { declaredNames, pageHeaders } from './pages.ts'
 
 type Send = (
   request: FastifyRequest,
@@ -21,8 +22,14 @@ type Send = (
 export type AnswerCheck = (schema: TSchema) => Pick<Validator, 'Check' | 'Errors'>
 
 /** Makes the function that sends what a handler returned, as its operation declares. */
-export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | undefined): Send {
+export function compileAnswer(
+  op: NamedOperation,
+  checkAnswers: AnswerCheck | undefined,
+  stallMs: number = STALL_MS,
+): Send {
   const paged = pageOptionsOf(op.returns) !== undefined
+  const writeRow = onceCalled(() => writer(op.name, (op.returns as TArray).items, checkAnswers))
+  const declared = paged ? declaredNames(op) : new Set<string>()
   const success = successOf(op)
   const writers = new Map<number, (body: unknown) => Written>()
   const schemaOf = (status: number): TSchema | null | undefined =>
@@ -41,15 +48,15 @@ export function compileAnswer(op: NamedOperation, checkAnswers: AnswerCheck | un
     const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
     reply.headers(headers)
     if (status === 204 || schemaOf(status) === null) return reply.code(status).send()
-    let items = body
-    if (paged) {
-      const { page, config } = ctx as Context & { page: Parameters<typeof pageHeaders>[1] }
-      const place = { address: config.url + (request.raw.url ?? '').split('?', 1)[0], query }
-      const list = body as Parameters<typeof pageHeaders>[2]
-      reply.headers(pageHeaders(place, page, list))
-      items = list.items
-    }
-    return sendJson(request, reply, status, writerOf(status)(items))
+    if (!paged || status !== success) return sendJson(request, reply, status, writerOf(status)(body))
+    const { page, config } = ctx as Context & { page: Parameters<typeof pageHeaders>[1] }
+    const address = config.url + (request.raw.url ?? '').split('?', 1)[0]
+    const list = body as Parameters<typeof pageHeaders>[2]
+    reply.headers(pageHeaders({ address, query, declared }, page, list))
+    const text = pageText(list.items, writeRow())
+    if (typeof text === 'string') return sendJson(request, reply, status, new Written(text))
+    reply.code(status).header('content-type', 'application/json')
+    return reply.send(request.method === 'HEAD' ? Readable.from([]) : text(stallMs))
   }
 }
 
@@ -67,6 +74,11 @@ function sendBytes(
   // Of a stream the framework lets the length stand that is declared; of nothing it would say 0.
   if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
   return open().then((body) => reply.headers(headers).send(body))
+}
+
+const onceCalled = <T>(make: () => T): (() => T) => {
+  let made: { readonly it: T } | undefined
+  return () => (made ??= { it: make() }).it
 }
 
 const textOf = onceFor((schema: TSchema) => fastJson(inOrder(schema) as Parameters<typeof fastJson>[0]))

@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly admit: (owner: Actor | null, ip: string) => Promise<Record<string, string>>
   /** Holds every answer against its schema: for tests; production only filters. */
   readonly checkAnswers: AnswerCheck | undefined
+  /** Milliseconds in which a client must take a part of a large answer. */
+  readonly stallMs?: number | undefined
 }
 
 /** Mounts every operation below `prefix`, with HEAD for each GET. */
@@ -66,7 +68,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   const { instance, signIn } = around
   const alongOf = compileAlong(op)
   const represent = read && compileRepresent(read, op.reads ?? {}, around)
-  const answer = compileAnswer(op, around.checkAnswers)
+  const answer = compileAnswer(op, around.checkAnswers, around.stallMs)
 
   return async (request, reply) => {
     const path = request.params as PathParams

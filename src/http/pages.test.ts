@@ -67,9 +67,10 @@ suite('which page is asked for', () => {
 })
 
 suite('what the headers of a page say', () => {
-  const place = (query: string): { address: string; query: string } => ({
+  const place = (query: string): Parameters<typeof pageHeaders>[0] => ({
     address: 'https://x.test/list',
     query,
+    declared: new Set([...new URLSearchParams(query).keys()].map((name) => name.split('[')[0] ?? name)),
   })
   const headers = (query: string, total: number | undefined, count = 20): Record<string, string> => {
     const page = ask(query) as PageRequest
@@ -134,6 +135,21 @@ suite('what the headers of a page say', () => {
   test('links drop whatever says who is asking', () => {
     const query = 'private_token=a&access_token=b&job_token=c&sudo=d&private%5Ftoken=e&x=1'
     assert.equal(rels(query, 1)[0], '<https://x.test/list?page=1&per_page=20&x=1>; rel="first"')
+  })
+  test('links repeat declared parameters only', () => {
+    const query = `search=x&junk=${'j'.repeat(11_000)}&junk[a]=1`
+    const headers = pageHeaders(
+      { address: 'https://x.test/list', query, declared: new Set(['search']) },
+      { number: 2, size: 20, offset: 20, cursor: undefined },
+      { items: [], total: 100 },
+    )
+    assert.equal(headers['link']?.includes('junk'), false)
+    assert.equal(headers['link']?.match(/search=x/g)?.length, 4)
+  })
+  test('links that fill the headers are left out, that to the next page last', () => {
+    const rels = (length: number): number =>
+      (headers(`search=${'x'.repeat(length)}`, 100)['link'] ?? '').split('rel=').length - 1
+    assert.deepEqual([rels(1_000), rels(4_000), rels(7_000)], [3, 1, 0])
   })
   test('a keyset page has a link to the next one only', () => {
     const page = { number: 1, size: 5, offset: 0, cursor: '' }

@@ -1,6 +1,6 @@
 import { Type as t, type TObject } from 'typebox'
 import { COUNTED, type Listed } from '../db/pages.ts'
-import type { Keyset, PageOptions, PageRequest } from './operation.ts'
+import type { Keyset, NamedOperation, PageOptions, PageRequest } from './operation.ts'
 import { noKeyset } from './problems.ts'
 import { oneOf } from './schema.ts'
 
@@ -56,6 +56,8 @@ export function readPage(params: Record<string, unknown>, keyset: boolean): Page
 export interface Place {
   readonly address: string
   readonly query: string
+  /** The parameters that links repeat. */
+  readonly declared: ReadonlySet<string>
 }
 
 /** The published headers of one page; `x-total` and `x-total-pages` only up to 10,000 records. */
@@ -69,7 +71,7 @@ export function pageHeaders(
     const { next } = result
     const keep = { pagination: 'keyset', per_page: String(page.size) }
     const then = typeof next === 'string' ? { cursor: next } : next
-    return then === undefined ? {} : { link: link({ ...keep, ...then }, 'next') }
+    return then === undefined ? {} : { link: fitting([link({ ...keep, ...then }, 'next')]) }
   }
   const { items } = result
   const total = result.total === undefined || result.total > COUNTED ? undefined : result.total
@@ -86,12 +88,13 @@ export function pageHeaders(
   add(1, 'first')
   if (last !== undefined) add(last, 'last')
   const headers: Record<string, string> = {
-    link: links.join(', '),
+    link: fitting(links),
     'x-page': String(page.number),
     'x-per-page': size,
     'x-next-page': next === undefined ? '' : String(next),
     'x-prev-page': prev === undefined ? '' : String(prev),
   }
+  if (headers['link'] === '') delete headers['link']
   if (total !== undefined) {
     headers['x-total'] = String(total)
     headers['x-total-pages'] = String(last)
@@ -110,6 +113,24 @@ export function openQuery(text: string): string {
   return rest.toString()
 }
 
+/** `labels` of `labels[]` and `not` of `not[labels]`. */
+const plainName = (name: string): string => name.split('[', 1)[0] ?? name
+
+/** What a list declares: nothing else is repeated in links, which are headers. */
+export const declaredNames = ({ params }: Pick<NamedOperation, 'params'>): ReadonlySet<string> =>
+  new Set([...Object.keys(params?.properties ?? {}), 'pagination'])
+
+/** Bytes of a `Link` header: all headers of an answer may have 16 KiB for some clients. */
+const MAX_LINK_BYTES = 6 * 1024
+
+/** The links that fit into a header: all, else that to the next page, else none. */
+function fitting(links: readonly string[]): string {
+  const whole = links.join(', ')
+  if (whole.length <= MAX_LINK_BYTES) return whole
+  const next = links.filter((link) => link.endsWith('rel="next"')).join(', ')
+  return next.length <= MAX_LINK_BYTES ? next : ''
+}
+
 type Param = readonly [name: string, text: string]
 
 const param = (name: string, value: string): Param => [
@@ -118,11 +139,15 @@ const param = (name: string, value: string): Param => [
 ]
 
 /** Writes links to the same list, each with changes of its own; their parameters stand in the order of their names. */
-function linksFrom({ address, query }: Place): (changes: Record<string, string>, rel: string) => string {
+function linksFrom({
+  address,
+  query,
+  declared,
+}: Place): (changes: Record<string, string>, rel: string) => string {
   const rest: Param[] = []
   if (query !== '')
     for (const [name, value] of new URLSearchParams(query))
-      if (!DROPPED.has(name)) rest.push(param(name, value))
+      if (!DROPPED.has(name) && declared.has(plainName(name))) rest.push(param(name, value))
   return (changes, rel) => {
     const others = rest.filter(([name]) => !Object.hasOwn(changes, name))
     for (const name in changes) others.push(param(name, changes[name] ?? ''))

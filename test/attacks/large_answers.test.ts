@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Someone } from '../support/makers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+// Answers that are large by what stands in the rows, and clients that do not read them.
+
+const MB = 1024 * 1024
+const STALL_MS = 1_000
+const ROWS = 40
+
+let world: World
+let port: number
+let member: Someone
+let path: string
+before(async () => {
+  world = await openWorld({ server: { stallMs: STALL_MS } })
+  await world.app.listen({ port: 0, host: '127.0.0.1' })
+  const address = world.app.server.address()
+  port = typeof address === 'object' && address !== null ? address.port : 0
+  const project = await world.make.project({ visibility: 'public' })
+  member = await world.make.memberOf('owner', { project })
+  // A million signs that JSON writes with six each.
+  await world.make.sql(`
+    insert into issues (iid, project_id, author_id, title, description)
+    select n, ${project.id}, ${member.id}, 'Issue ' || n, repeat(chr(1), 1000000) from generate_series(1, ${ROWS}) n`)
+  path = `/api/v4/projects/${project.id}/issues?per_page=100`
+})
+after(() => world.close())
+
+const open = (): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    get({ port, path, headers: { 'private-token': member.token }, agent: false }, resolve).once(
+      'error',
+      reject,
+    )
+  })
+
+/** The most bytes in buffers while `work` ran, beyond those before it. */
+async function buffered(work: () => Promise<void>): Promise<number> {
+  const before = process.memoryUsage().arrayBuffers
+  let peak = 0
+  const clock = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().arrayBuffers - before)
+  }, 2)
+  await work()
+  clearInterval(clock)
+  return peak
+}
+
+test('a page of 240 MB is written row by row, and never stands in memory', async () => {
+  let bytes = 0
+  const peak = await buffered(async () => {
+    const answer = await open()
+    assert.equal(answer.statusCode, 200)
+    assert.equal(answer.headers['x-total'], String(ROWS))
+    for await (const chunk of answer) bytes += (chunk as Buffer).length
+  })
+  assert.ok(bytes > ROWS * 6_000_000, String(bytes))
+  assert.ok(peak < 120 * MB, `${Math.round(peak / MB)} MB stood in buffers`)
+})
+
+test('a large page is the same JSON as a small one', async () => {
+  const answer = await open()
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  const rows = JSON.parse(Buffer.concat(chunks).toString()) as { iid: number; description: string }[]
+  assert.deepEqual(
+    rows.map(({ iid }) => iid).toSorted((a, b) => a - b),
+    Array.from({ length: ROWS }, (_, index) => index + 1),
+  )
+  assert.ok(rows.every(({ description }) => description.length === 1_000_000))
+})
+
+test('a client that does not read its answer is given up', async () => {
+  const answers = await Promise.all(Array.from({ length: 4 }, open))
+  for (const answer of answers) answer.pause()
+  const closed = answers.map((answer) => {
+    answer.on('error', () => undefined)
+    return new Promise<void>((resolve) => void answer.once('close', resolve))
+  })
+  await sleep(STALL_MS * 2)
+  const connections = await new Promise<number>((resolve, reject) =>
+    world.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  )
+  assert.equal(connections, 0)
+  for (const answer of answers) answer.resume()
+  await Promise.all(closed)
+  assert.ok(answers.every(({ complete }) => !complete))
+})
