@@ -38,7 +38,9 @@ test('a note that names an issue is read by those who see that issue now', async
   const named = await made(author, issues, { title: 'Named' })
   const speaker = await made(author, issues, { title: 'Speaks', description: `See #${named.iid}` })
   const twin = await made(author, issues, { title: 'Twin' })
-  await made(author, `${issues}/${twin.iid}/notes`, { body: `/duplicate #${speaker.iid}` }).catch(() => undefined)
+  await made(author, `${issues}/${twin.iid}/notes`, { body: `/duplicate #${speaker.iid}` }).catch(
+    () => undefined,
+  )
   const mention = `mentioned in issue #${speaker.iid}`
   const marked = `marked this issue as a duplicate of #${speaker.iid}`
   const seen = async (): Promise<boolean[][]> =>
@@ -71,7 +73,9 @@ test('a note that names an issue elsewhere is hidden when issues there are for m
   const speaker = await made(author, `/projects/${other.id}/issues`, text)
   const mention = `mentioned in issue ${other.full_path}#${speaker.iid}`
   const seen = async (): Promise<boolean[]> =>
-    Promise.all([stranger, author].map(async (as) => (await bodies(project, named.iid, as)).includes(mention)))
+    Promise.all(
+      [stranger, author].map(async (as) => (await bodies(project, named.iid, as)).includes(mention)),
+    )
   assert.deepEqual(await seen(), [true, true])
   const body = { issues_access_level: 'private' }
   assert.equal((await call('PUT', `/projects/${other.id}`, { as: author, body })).status, 200)
@@ -91,6 +95,8 @@ test('a moved issue takes no title of a milestone along that its new project doe
   const moved = await made(author, `${at}/move`, { to_project_id: open.id })
   const told = await bodies(open, moved.iid, author)
   assert.ok(told.includes('Said by people') && told.some((body) => body.startsWith('changed title')))
-  const everything = JSON.stringify(await rowsOf(world(), 'select * from notes where noteable_id = $1', [moved.id]))
+  const everything = JSON.stringify(
+    await rowsOf(world(), 'select * from notes where noteable_id = $1', [moved.id]),
+  )
   assert.doesNotMatch(everything, /Buy the rival/)
 })

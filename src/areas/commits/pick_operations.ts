@@ -137,7 +137,9 @@ export const cherryPickCommit = operation({
   first: code,
   params: t.Object({
     ...branchAndTrial,
-    message: t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES, description: 'Instead of that of the commit' })),
+    message: t.Optional(
+      t.String({ maxBytes: MAX_MESSAGE_BYTES, description: 'Instead of that of the commit' }),
+    ),
   }),
   gates,
   handle: (ctx) => apply(PICK, ctx),
