@@ -4,18 +4,9 @@ import type { Group } from '../core/groups.ts'
 import { findMoved } from '../core/moved_projects.ts'
 import { ROLES, ROLE_NAMES, canSee, type RoleName } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
-import {
-  allows,
-  checks,
-  loads,
-  type Actor,
-  type Allows,
-  type Context,
-  type Gate,
-  type Has,
-} from '../http/gate.ts'
+import { allows, loads, type Actor, type Allows, type Context, type Gate, type Has } from '../http/gate.ts'
 import { Moved, hasMoved } from '../http/moved.ts'
-import { forbidden, notFound, preconditionFailed, unauthorized } from '../http/problems.ts'
+import { forbidden, notFound, unauthorized } from '../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
 export const signedIn: Allows<object, { actor: Actor }> = {
@@ -162,17 +153,3 @@ export const readsCode = allows({
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => mayReadCode(actor, project),
 })
-
-/** Nothing happens to a record that changed after the moment in `If-Unmodified-Since`. */
-export const unmodified = <const Name extends string>(
-  name: Name,
-): Gate<'checks', never, { readonly [K in Name]: { readonly updated_at: Date } }, object> =>
-  checks({
-    says: 'a record that did not change since `If-Unmodified-Since`',
-    refuses: preconditionFailed,
-    holds: (ctx: Has<{ readonly [K in Name]: { readonly updated_at: Date } }>) => {
-      const since = Date.parse(ctx.header('if-unmodified-since') ?? '')
-      // The header counts whole seconds. A date that cannot be read is no condition, as published.
-      return Number.isNaN(since) || Math.floor(ctx[name].updated_at.getTime() / 1000) * 1000 <= since
-    },
-  })

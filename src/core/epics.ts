@@ -37,9 +37,7 @@ const insert = statement(
 /** Makes an epic. Call inside a transaction. */
 export async function createEpic(db: Db, epic: NewEpic): Promise<Epic> {
   const iid = await nextInGroup(db, epic.group_id, 'epics')
-  const row = await db.one(insert, { ...epic, iid })
-  if (row === undefined) throw new Error('an epic was not inserted')
-  return row
+  return db.insert(insert, { ...epic, iid })
 }
 
 const hold = statement(

@@ -63,14 +63,12 @@ export const holdNamespace = (tx: Db, id: number): Promise<Namespace | undefined
 /** Inserts a group below its parent. Call inside a transaction. A path that is taken violates `routes_pkey`. */
 export async function create(db: Db, group: NewGroup): Promise<Namespace> {
   const { parent, description = '', settings = {}, ...values } = group
-  const row = await db.one(insertGroup, {
+  return db.insert(insertGroup, {
     ...values,
     parent_id: parent?.id ?? null,
     description,
     settings: JSON.stringify(settings),
   })
-  if (row === undefined) throw new Error('a group was not inserted')
-  return row
 }
 
 /** A group or a personal namespace, by its full path in any letter case. */

@@ -1,10 +1,9 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { bearsAny, type Kind } from './label_walk.ts'
+import { type Sql } from '../db/statement.ts'
 
 // Orders that another, small table gives: it is walked, and of each of its rows the records, only as far as the page
 // reaches; what belongs to none of the rows comes last.
-
-type Sql = RawBuilder<unknown>
 
 /** What a record `i` is ordered by. */
 export const labelPriority = sql`(

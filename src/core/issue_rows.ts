@@ -67,9 +67,7 @@ const insert = statement(
 
 /** Violates `issues_project_id_iid_key` when the number is taken. */
 export async function insertIssue(db: Db, issue: NewIssue): Promise<Issue> {
-  const row = await db.one(insert, issue)
-  if (row === undefined) throw new Error('an issue was not inserted')
-  return row
+  return db.insert(insert, issue)
 }
 
 const reserve = statement(

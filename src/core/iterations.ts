@@ -54,9 +54,7 @@ export interface NewCadence {
 
 /** Violates `iteration_cadences_title_key` when the group has one of that title. */
 export async function createCadence(db: Db, cadence: NewCadence): Promise<Cadence> {
-  const row = await db.one(insertCadence, cadence)
-  if (row === undefined) throw new Error('a cadence was not inserted')
-  return row
+  return db.insert(insertCadence, cadence)
 }
 
 interface Group {
@@ -141,9 +139,7 @@ export async function addIteration(
   iteration: NewIteration,
 ): Promise<Iteration> {
   const iid = await nextInGroup(db, group_id, 'iterations')
-  const row = await db.one(insert, { iid, group_id, cadence, ...iteration })
-  if (row === undefined) throw new Error('an iteration was not inserted')
-  return row
+  return db.insert(insert, { iid, group_id, cadence, ...iteration })
 }
 
 /** Makes an iteration by hand. Call inside a transaction; throws IterationFault. */

@@ -1,12 +1,10 @@
-import { sql, type RawBuilder } from 'kysely'
-import { statement } from '../db/statement.ts'
+import { sql } from 'kysely'
+import { statement, type Sql } from '../db/statement.ts'
 import type { Job } from '../jobs/job.ts'
 import { ROLES } from './roles.ts'
 
 // How many issues and merge requests bear a label `l`, as far as a caller sees them, as parts of statements. What is kept by
 // the database is not looked at one by one; what is confidential and the caller's own is.
-
-type Sql = RawBuilder<unknown>
 
 /** What is confidential and the caller's own, by label and project, as `own`. For a `with`. */
 export const ownLabelled = (viewer: Sql): Sql => sql`

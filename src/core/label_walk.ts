@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
+import { type Sql } from '../db/statement.ts'
 
 // Lists of issues and of merge requests by their labels. What links a label to a record knows of it what lists ask most, and
 // which other labels it bears: those with several labels are found in the order of time along the links of one.
 
-type Sql = RawBuilder<unknown>
 export type Kind = 'issue' | 'merge_request'
 /**
  * How a list goes through the records `i`: in the order of time, with their links beside; by whatever leads to those that

@@ -47,9 +47,7 @@ export const isTitleTwice = (error: unknown): boolean =>
 
 /** Throws what `isTitleTwice` tells when there is a label of that title. */
 export async function insertLabel(db: Db, label: NewLabel): Promise<Label> {
-  const row = await db.one(insert, label)
-  if (row === undefined) throw new Error('a label was not inserted')
-  return row
+  return db.insert(insert, label)
 }
 
 /** Changes what is not null; undefined when the label is no more where it was. Throws as `insertLabel` does. */

@@ -70,9 +70,7 @@ const insert = statement(
 )
 /** Violates `merge_requests_open_key` when another open one has the same branches. */
 export async function insertMergeRequest(db: Db, values: NewMergeRequest): Promise<MergeRequest> {
-  const row = await db.one(insert, values)
-  if (row === undefined) throw new Error('a merge request was not inserted')
-  return row
+  return db.insert(insert, values)
 }
 
 type Branches = Pick<NewMergeRequest, 'project_id' | 'source_project_id' | 'source_branch' | 'target_branch'>

@@ -1,6 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-
-type Sql = RawBuilder<unknown>
+import { sql } from 'kysely'
+import { type Sql } from '../db/statement.ts'
 
 /**
  * Who wrote a note on a record, as rows of `user_id`: all, or at least the first `most` by id and no more than twice as

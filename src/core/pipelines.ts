@@ -85,7 +85,5 @@ export interface NewPipeline {
 /** Inserts a pipeline under the project's next iid. Call inside a transaction. */
 export async function createPipeline(db: Db, pipeline: NewPipeline): Promise<PipelineRow> {
   const iid = await nextInProject(db, pipeline.project_id, 'pipelines')
-  const row = await db.one(insert, { ...pipeline, iid })
-  if (row === undefined) throw new Error('a pipeline was not inserted')
-  return row
+  return db.insert(insert, { ...pipeline, iid })
 }

@@ -79,7 +79,7 @@ export async function takeId({ db, git }: Pick<Instance, 'db' | 'git'>): Promise
 export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
   // Held, so that the address is right even where the namespace is being renamed or moved.
   const home = (await holdNamespace(db, namespace.id)) ?? namespace
-  const row = await db.one(insertProject, {
+  return db.insert(insertProject, {
     description: null,
     topics: [],
     repository_access_level: 'enabled',
@@ -91,8 +91,6 @@ export async function create(db: Db, { namespace, ...project }: NewProject): Pro
     namespace_id: namespace.id,
     full_path: `${home.full_path}/${project.path}`,
   })
-  if (row === undefined) throw new Error('a project was not inserted')
-  return row
 }
 
 /** By id (`'12'`) or by full path (`'group/project'`), whoever asks. */

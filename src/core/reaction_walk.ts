@@ -1,9 +1,8 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { looked, there, type Kind, type Walk } from './label_walk.ts'
+import { type Sql } from '../db/statement.ts'
 
 // Lists of issues and of merge requests by what somebody reacted to: a reaction knows of its record what lists ask most.
-
-type Sql = RawBuilder<unknown>
 
 /** Reactions of somebody that `which` chooses, as what they know of their records. */
 const reactionsBy =

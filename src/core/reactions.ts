@@ -41,8 +41,7 @@ export async function react(db: Db, on: Awardable, name: string, userId: number)
   const place = { noteable_id: note ? null : noteable.id, note_id: note?.id ?? null }
   // The record first, as everybody does who writes about it: nobody waits for the other way round.
   await touch(db, on)
-  const row = await db.one(insert, { name, user_id: userId, ...place })
-  if (row === undefined) throw new Error('a reaction was not inserted')
+  const row = await db.insert(insert, { name, user_id: userId, ...place })
   await finishTodos(db, [noteable.id], userId)
   return row
 }

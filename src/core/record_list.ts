@@ -15,11 +15,10 @@ import {
 import { homeOf } from './roles.ts'
 import { mine, type CallerSlots } from './sight.ts'
 import { isFrequentAmong } from './word_search.ts'
+import { type Sql } from '../db/statement.ts'
 
 // How lists of issues and of merge requests find what matches: along an index of each project, along the links to a label,
 // or along one index of all projects; an area says what its conditions are, who sees what, and which orders there are.
-
-type Sql = RawBuilder<unknown>
 
 /** A list of the records `i`, as parts of its statement. */
 export interface RecordList<Name extends string> {

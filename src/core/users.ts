@@ -46,9 +46,7 @@ const byUsername = statement((p: Slots<{ username: string }>) =>
 
 async function insert(db: Db, user: NewUser, user_type: User['user_type']): Promise<User> {
   const { external = false, confirmed = true, created_by_id = null } = user
-  const row = await db.one(insertUser, { ...user, external, confirmed, created_by_id, user_type })
-  if (row === undefined) throw new Error('a user was not inserted')
-  return row
+  return db.insert(insertUser, { ...user, external, confirmed, created_by_id, user_type })
 }
 
 /** Inserts a user and the namespace that carries the user's name. Call inside a transaction. */

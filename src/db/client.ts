@@ -14,6 +14,12 @@ export interface Db {
    * would hold up all others, so this is for look-ups by key that answer in microseconds.
    */
   one<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | undefined>
+  /** The row that an insert returns. */
+  insert<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row>
+  /** The row that an update returns. Throws when the record is gone; the kernel then answers as its gates do. */
+  update<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row>
+  /** Deletes. Throws when the record is gone, as `update` does. */
+  remove<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<void>
   /** All rows. Takes a connection of the pool. */
   rows<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>
   /** One page of a list, and its total as far as it is published. */
@@ -190,11 +196,25 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
     return to.query(planned === undefined ? { name, text, values: bound } : { text, values: bound })
   }
   const rows: Db['rows'] = async (statement, values) => taken(await send(connections, statement, values))
+  const one: Db['one'] = async (statement, values) => taken(await send(points, statement, values))[0]
+  const run: Db['run'] = async (statement, values) =>
+    (await send(connections, statement, values)).rowCount ?? 0
+  const written: Db['insert'] = async (statement, values) => {
+    const row = await one(statement, values)
+    if (row === undefined) throw new Error(`no row was written: ${statement.text.trim().slice(0, 60)}`)
+    return row
+  }
   return {
-    one: async (statement, values) => taken(await send(points, statement, values))[0],
+    one,
+    insert: written,
+    update: written,
+    remove: async (statement, values) => {
+      if ((await run(statement, values)) === 0)
+        throw new Error(`no row was deleted: ${statement.text.trim().slice(0, 60)}`)
+    },
     rows,
     page: async (list, values) => listed(await rows(list, values)),
-    run: async (statement, values) => (await send(connections, statement, values)).rowCount ?? 0,
+    run,
     script: async (text) => {
       await connections.query({ text, query_timeout: PATIENCE })
     },

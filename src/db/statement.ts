@@ -32,6 +32,9 @@ export interface Statement<Values extends object, Row> {
   readonly '~row'?: Row
 }
 
+/** A part of a statement. */
+export type Sql = RawBuilder<unknown>
+
 /** Stands for a value that is known only when the statement runs. */
 export type Slots<Values extends object> = { readonly [Name in keyof Values]-?: RawBuilder<Values[Name]> }
 

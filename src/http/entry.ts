@@ -7,6 +7,7 @@ import { onceFor } from './once.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { pageParams, readPage } from './pages.ts'
 import { compileOne, compileReader } from './params.ts'
+import { compileUnmodified } from './precondition.ts'
 import { badParams } from './problems.ts'
 
 export interface Visit {
@@ -58,12 +59,14 @@ export const entryOf = onceFor((op: NamedOperation): Entry => {
   const gates = compileGates(op.gates)
   const read = compileParams(op)
   const page = pageOptionsOf(op.returns)
+  const checkUnmodified = compileUnmodified(op)
   return async (ctx, sent, path) => {
     await walk(first, ctx, path)
     const params = read(sent, path)
     if (page) ctx['page'] = readPage(params, page.keyset)
     ctx['params'] = params
     await walk(gates, ctx, path)
+    checkUnmodified(ctx)
   }
 })
 

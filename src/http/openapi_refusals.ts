@@ -1,6 +1,7 @@
 import type { AnyGate } from './gate.ts'
 import { hasMoved } from './moved.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
+import { recordOf } from './precondition.ts'
 import {
   badParams,
   bodyTooLarge,
@@ -8,6 +9,7 @@ import {
   insufficientScope,
   internalError,
   noKeyset,
+  preconditionFailed,
   requestTimeout,
   revokedToken,
   storageFull,
@@ -36,6 +38,7 @@ export function refusals(op: NamedOperation): Json {
     insufficientScope(['api', 'read_api']),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
     ...(op.refuses ?? []).map((refusal) => refusal()),
+    ...(recordOf(op) === undefined ? [] : [preconditionFailed()]),
     ...(op.method !== 'GET' && mayMove(op) ? [hasMoved()] : []),
     ...(page && !page.keyset ? [noKeyset()] : []),
     ...(op.method === 'GET' ? [] : [bodyTooLarge(), unsupportedEncoding(), storageFull()]),

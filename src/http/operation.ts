@@ -1,4 +1,4 @@
-import type { Static, TArray, TObject, TProperties, TSchema } from 'typebox'
+import type { Static, TArray, TNull, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/pages.ts'
 import type { AnyGate, Context, Gate } from './gate.ts'
@@ -21,7 +21,7 @@ export class Answer {
 /** What a caller asked of a list. `offset` counts records. */
 export interface PageRequest {
   readonly number: number
-  readonly size: number
+  readonly limit: number
   readonly offset: number
   /** Set when the caller asked for keyset pagination and the list has it: the cursor, '' for the first page. */
   readonly cursor: string | undefined
@@ -100,7 +100,9 @@ type Sound<P extends string, F extends Gates, G extends Gates, Q extends TProper
     : { readonly gates: `nothing reads :${Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> & string}` }
 
 type Result<R extends TSchema> =
-  R extends PageSchema<infer Item> ? Listed<Static<Item>> | Keyset<Static<Item>> : Static<R> | Answer
+  R extends PageSchema<infer Item>
+    ? Listed<Static<Item>> | Keyset<Static<Item>>
+    : Static<R> | Answer | (R extends TNull ? void : never)
 type Paging<R extends TSchema> = R extends PageSchema<TSchema> ? { readonly page: PageRequest } : object
 
 /** Bytes of a body that holds a text of a million signs, each of them written as `\u00e9` if its sender likes. */

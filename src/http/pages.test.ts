@@ -16,10 +16,10 @@ const ask = (query: string, { strict = false, keyset = false } = {}): unknown =>
 }
 
 suite('which page is asked for', () => {
-  const page = (number: number, size: number): PageRequest => ({
+  const page = (number: number, limit: number): PageRequest => ({
     number,
-    size,
-    offset: (number - 1) * size,
+    limit,
+    offset: (number - 1) * limit,
     cursor: undefined,
   })
   for (const [query, expected] of [
@@ -78,8 +78,8 @@ suite('what the headers of a page say', () => {
   }
   const rels = (query: string, total: number | undefined, count?: number): string[] =>
     (headers(query, total, count)['link'] ?? '').split(', ')
-  const to = (page: number, rel: string, size = 20): string =>
-    `<https://x.test/list?page=${page}&per_page=${size}>; rel="${rel}"`
+  const to = (page: number, rel: string, limit = 20): string =>
+    `<https://x.test/list?page=${page}&per_page=${limit}>; rel="${rel}"`
 
   test('a page in the middle names all its neighbours, in the published order', () => {
     assert.deepEqual(headers('page=2', 60), {
@@ -152,7 +152,7 @@ suite('what the headers of a page say', () => {
     assert.deepEqual([rels(1_000), rels(4_000), rels(7_000)], [3, 1, 0])
   })
   test('a keyset page has a link to the next one only', () => {
-    const page = { number: 1, size: 5, offset: 0, cursor: '' }
+    const page = { number: 1, limit: 5, offset: 0, cursor: '' }
     const query = 'pagination=keyset&cursor=old&per_page=5&search=x'
     assert.deepEqual(pageHeaders(place(query), page, { items: [], next: undefined }), {})
     assert.deepEqual(pageHeaders(place(query), page, { items: [], next: 'a=b' }), {

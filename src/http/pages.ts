@@ -42,15 +42,21 @@ export function readPage(params: Record<string, unknown>, keyset: boolean): Page
     cursor?: string
   }
   if (pagination === 'keyset' && !keyset) throw noKeyset()
-  const size = perPage < 1 ? SIZE : Math.min(perPage, MOST)
+  const limit = perPage < 1 ? SIZE : Math.min(perPage, MOST)
   const number = Math.min(Math.max(page, 1), Math.floor(Number.MAX_SAFE_INTEGER / MOST))
   return {
     number,
-    size,
-    offset: (number - 1) * size,
+    limit,
+    offset: (number - 1) * limit,
     cursor: pagination === 'keyset' ? (cursor ?? '') : undefined,
   }
 }
+
+/** A page as the world sees it. */
+export const presentPage = <Row, Item>(found: Listed<Row>, present: (row: Row) => Item): Listed<Item> => ({
+  items: found.items.map((row) => present(row)),
+  total: found.total,
+})
 
 /** Where a list stands: the configured external address with the request's path, and the query it came with. */
 export interface Place {
@@ -69,17 +75,17 @@ export function pageHeaders(
   const link = linksFrom(place)
   if ('next' in result) {
     const { next } = result
-    const keep = { pagination: 'keyset', per_page: String(page.size) }
+    const keep = { pagination: 'keyset', per_page: String(page.limit) }
     const then = typeof next === 'string' ? { cursor: next } : next
     return then === undefined ? {} : { link: fitting([link({ ...keep, ...then }, 'next')]) }
   }
   const { items } = result
   const total = result.total === undefined || result.total > COUNTED ? undefined : result.total
-  const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.size))
+  const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.limit))
   const prev = page.number > 1 ? page.number - 1 : undefined
-  const more = last === undefined ? items.length === page.size : page.number < last
+  const more = last === undefined ? items.length === page.limit : page.number < last
   const next = more ? page.number + 1 : undefined
-  const size = String(page.size)
+  const size = String(page.limit)
   const links: string[] = []
   const add = (number: number, rel: string): void =>
     void links.push(link({ page: String(number), per_page: size }, rel))

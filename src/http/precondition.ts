@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Db } from '../db/client.ts'
 import { isOvertaken } from '../db/errors.ts'
 import { names, tagOf } from './etags.ts'
-import type { NamedOperation } from './operation.ts'
+import type { Context } from './gate.ts'
+import { gatesOf, type NamedOperation } from './operation.ts'
 import { preconditionFailed } from './problems.ts'
 
 /** The text that a GET of the same path answers with now; undefined when it has none. */
@@ -13,6 +14,27 @@ export const isConditional = ({ method }: NamedOperation, headers: IncomingHttpH
   method !== 'POST' &&
   method !== 'GET' &&
   (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined)
+
+/**
+ * Compiles the check of `If-Unmodified-Since` against the record of the last loading gate. The header counts whole
+ * seconds; an unreadable date is no condition, as published. The check throws 412.
+ */
+export function compileUnmodified(op: NamedOperation): (ctx: Context & Record<string, unknown>) => void {
+  const name = recordOf(op)
+  if (name === undefined) return () => {}
+  return (ctx) => {
+    const since = Date.parse(ctx.header('if-unmodified-since') ?? '')
+    const { updated_at: changed } = (ctx[name] ?? {}) as { readonly updated_at?: unknown }
+    if (Number.isNaN(since) || !(changed instanceof Date)) return
+    if (Math.floor(changed.getTime() / 1000) * 1000 > since) throw preconditionFailed()
+  }
+}
+
+/** The context name of the record that a PUT, PATCH or DELETE is about. */
+export const recordOf = (op: NamedOperation): string | undefined =>
+  op.method === 'GET' || op.method === 'POST'
+    ? undefined
+    : gatesOf(op).findLast(({ as }) => as !== undefined)?.as
 
 /**
  * Runs a conditional write on one snapshot: whoever changes the record after `work` looked at it, with a condition or

@@ -21,7 +21,9 @@ export const oneOf = <const T extends readonly string[]>(
 export const keysOf = <Key extends string>(table: Readonly<Record<Key, unknown>>): Key[] =>
   Object.keys(table) as Key[]
 
-/** What the service sends: `2026-01-31T08:00:00.000Z`. */
+/** A timestamp in an answer: handlers give a Date, the serialiser writes `2026-01-31T08:00:00.000Z`. */
+export const moment = (): TUnsafe<Date | string> => t.Unsafe({ type: 'string', format: 'date-time' })
+/** A timestamp in a request, kept as sent. */
 export const timestamp = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'date-time' })
 /** `2026-01-31`, sent and received. */
 export const date = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'date' })

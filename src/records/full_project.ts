@@ -3,7 +3,7 @@ import { levelOf } from '../core/project_settings.ts'
 import { ROLES } from '../core/roles.ts'
 import { VISIBILITIES } from '../core/visibilities.ts'
 import type { Instance } from '../instance.ts'
-import { date, nullable, oneOf, timestamp } from '../http/schema.ts'
+import { date, nullable, oneOf, moment } from '../http/schema.ts'
 import { identityFields, presentIdentity, shareFields, type ProjectInGroup } from './project.ts'
 import { presentSettings, settingFields } from './project_features.ts'
 import { UserBasic, presentUser, type Author } from './user.ts'
@@ -52,7 +52,7 @@ export const Project = t.Object({
       archived: t.Boolean(),
       owner: UserBasic,
       creator_id: nullable(t.Integer()),
-      updated_at: timestamp(),
+      updated_at: moment(),
       import_url: nullable(t.String()),
       import_type: nullable(t.String()),
       import_status: t.String(),
@@ -134,7 +134,7 @@ function standing(row: ProjectRecord, { config }: Site): Partial<Full> {
     empty_repo: row.empty_repo,
     archived: row.archived,
     creator_id: row.creator_id,
-    updated_at: row.updated_at.toISOString(),
+    updated_at: row.updated_at,
     description_html: escape(row.description ?? ''),
     repository_object_format: 'sha1',
     mirror: false,

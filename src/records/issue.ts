@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import { showsEpic } from '../core/noteables.ts'
 import { issueIfSeen } from '../core/sight.ts'
-import { date, nullable, timestamp } from '../http/schema.ts'
+import { date, nullable, moment } from '../http/schema.ts'
 import type { Issue as IssueColumns } from '../db/schema_planning.ts'
 import { Iteration, iterationJson, presentIteration, type IterationShown } from './iteration.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
@@ -39,9 +39,9 @@ export const Issue = t.Object({
   title: t.String(),
   description: nullable(t.String()),
   state: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  closed_at: nullable(timestamp()),
+  created_at: moment(),
+  updated_at: moment(),
+  closed_at: nullable(moment()),
   closed_by: nullable(UserBasic),
   labels: Labels,
   milestone: nullable(Milestone),
@@ -200,9 +200,9 @@ export function presentIssue(row: IssueShown, around: Around): Static<typeof Iss
     title: row.title,
     description: row.description,
     state: row.state,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    closed_at: row.closed_at?.toISOString() ?? null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    closed_at: row.closed_at,
     closed_by: row.closed_by && presentUser(row.closed_by, around),
     labels: presentLabels(row.labels, around.details === true),
     milestone: row.milestone && presentMilestone(row.milestone, around),

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { Noteable } from '../core/conversation.ts'
 import type { Note as NoteRow } from '../db/schema_conversation.ts'
-import { nullable, timestamp } from '../http/schema.ts'
+import { nullable, moment } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 import { UserBasic, authorJson, presentUser, type Author } from './user.ts'
 
@@ -36,8 +36,8 @@ export const Note = t.Object({
   body: t.String(),
   attachment: nullable(t.String()),
   author: nullable(UserBasic),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
   system: t.Boolean(),
   noteable_id: t.Integer(),
   noteable_type: t.String(),
@@ -47,7 +47,7 @@ export const Note = t.Object({
   resolvable: t.Boolean(),
   resolved: t.Optional(t.Boolean()),
   resolved_by: t.Optional(nullable(UserBasic)),
-  resolved_at: t.Optional(nullable(timestamp())),
+  resolved_at: t.Optional(nullable(moment())),
   suggestions: t.Optional(t.Array(t.Unsafe<never>({ type: 'object' }))),
   confidential: t.Boolean({ deprecated: true, description: 'The older name of `internal`' }),
   internal: t.Boolean(),
@@ -98,8 +98,8 @@ export function presentNote(
     body: note.body,
     attachment: null,
     author: note.author && presentUser(note.author, site),
-    created_at: note.created_at.toISOString(),
-    updated_at: note.updated_at.toISOString(),
+    created_at: note.created_at,
+    updated_at: note.updated_at,
     system: note.system_action !== null,
     noteable_id: note.noteable_id,
     noteable_type: TYPES[kind],
@@ -126,7 +126,7 @@ function resolution(
     resolvable: true,
     resolved: note.resolved_at !== null,
     resolved_by: note.resolved_by && presentUser(note.resolved_by, site),
-    resolved_at: note.resolved_at?.toISOString() ?? null,
+    resolved_at: note.resolved_at,
   }
 }
 

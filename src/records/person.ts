@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { User } from '../db/schema.ts'
-import { nullable, timestamp } from '../http/schema.ts'
+import { nullable, moment } from '../http/schema.ts'
 import { UserBasic, presentUser } from './user.ts'
 import type { Instance } from '../instance.ts'
 
@@ -10,7 +10,7 @@ const text = nullable(t.String())
 /** A user as others see one. */
 const publicly = {
   ...UserBasic.properties,
-  created_at: timestamp(),
+  created_at: moment(),
   bio: text,
   location: text,
   public_email: text,
@@ -34,10 +34,10 @@ const publicly = {
 const privately = {
   email: t.String(),
   commit_email: t.String(),
-  confirmed_at: nullable(timestamp()),
+  confirmed_at: nullable(moment()),
   last_activity_on: nullable(t.Unsafe<string>({ type: 'string', format: 'date' })),
-  last_sign_in_at: nullable(timestamp()),
-  current_sign_in_at: nullable(timestamp()),
+  last_sign_in_at: nullable(moment()),
+  current_sign_in_at: nullable(moment()),
   projects_limit: t.Integer(),
   can_create_group: t.Boolean(),
   can_create_project: t.Boolean(),
@@ -102,7 +102,7 @@ export function presentPublicly(user: User, place: Place): Omit<Static<typeof So
   const work = [job_title, organization].filter((part) => part !== undefined && part !== '')
   return {
     ...presentUser(user, place),
-    created_at: user.created_at.toISOString(),
+    created_at: user.created_at,
     bio: bio ?? '',
     location: location ?? null,
     public_email: user.public_email,
@@ -130,7 +130,7 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     ...(presentPublicly(user, place) as Static<typeof OwnUser>),
     email: user.email,
     commit_email: user.email,
-    confirmed_at: user.confirmed_at?.toISOString() ?? null,
+    confirmed_at: user.confirmed_at,
     last_activity_on: user.last_activity_on,
     // Nobody signs in with a password: all come with tokens.
     last_sign_in_at: null,

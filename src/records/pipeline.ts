@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Pipeline as PipelineRow } from '../db/schema_repositories.ts'
-import { timestamp } from '../http/schema.ts'
+import { moment } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 
 export const Pipeline = t.Object({
@@ -11,8 +11,8 @@ export const Pipeline = t.Object({
   ref: t.String(),
   status: t.String(),
   source: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
   web_url: t.String(),
 })
 
@@ -29,7 +29,7 @@ export const presentPipeline = (
   ref: row.ref,
   status: row.status,
   source: row.source,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
   web_url: `${config.url}/${project.full_path}/-/pipelines/${row.id}`,
 })

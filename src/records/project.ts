@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Project } from '../db/schema.ts'
-import { nullable, oneOf, timestamp, date } from '../http/schema.ts'
+import { nullable, oneOf, moment, date } from '../http/schema.ts'
 import { levelOf } from '../core/project_settings.ts'
 import { VISIBILITIES } from '../core/visibilities.ts'
 import type { Instance } from '../instance.ts'
@@ -13,7 +13,7 @@ export const identityFields = {
   name_with_namespace: t.String(),
   path: t.String(),
   path_with_namespace: t.String(),
-  created_at: timestamp(),
+  created_at: moment(),
   default_branch: nullable(t.String()),
   tag_list: t.Array(t.String(), { deprecated: true, description: 'Deprecated: topics' }),
   topics: t.Array(t.String()),
@@ -23,7 +23,7 @@ export const identityFields = {
   avatar_url: nullable(t.String()),
   star_count: t.Integer(),
   forks_count: t.Integer(),
-  last_activity_at: timestamp(),
+  last_activity_at: moment(),
   namespace: t.Object({
     id: t.Integer(),
     name: t.String(),
@@ -142,7 +142,7 @@ export function presentIdentity(row: ProjectInGroup, { config }: Site): Static<t
     name_with_namespace: `${namespace.full_name} / ${row.name}`,
     path: row.path,
     path_with_namespace: row.full_path,
-    created_at: row.created_at.toISOString(),
+    created_at: row.created_at,
     default_branch: row.shows_code ? row.default_branch : null,
     tag_list: row.topics,
     topics: row.topics,
@@ -153,7 +153,7 @@ export function presentIdentity(row: ProjectInGroup, { config }: Site): Static<t
     avatar_url: row.avatar_url,
     star_count: row.star_count,
     forks_count: row.forks_count,
-    last_activity_at: row.last_activity_at.toISOString(),
+    last_activity_at: row.last_activity_at,
     namespace: {
       id: row.namespace_id,
       name: namespace.name,

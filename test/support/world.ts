@@ -56,7 +56,21 @@ let vacant: { readonly world: World; readonly shut: () => Promise<void> } | unde
 const TAKEN_OVER = 15
 
 /** Worlds of one process check the same answers. */
-const checkOf = onceFor((schema: TSchema) => Compile(schema))
+const checkOf = onceFor((schema: TSchema) => {
+  const validator = Compile(schema)
+  return {
+    Check: (body: unknown): body is unknown => validator.Check(asSent(body)),
+    Errors: (body: unknown) => validator.Errors(asSent(body)),
+  }
+})
+
+/** A body with its timestamps as text, as the serialiser writes them. */
+function asSent(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return value.map(asSent)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, asSent(one)]))
+}
 
 /**
  * A whole instance on a database and a data directory of its own, with its server in reach of `inject`. Nothing is in

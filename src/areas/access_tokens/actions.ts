@@ -13,6 +13,7 @@ import { notFound, refused, rejected, unauthorized, type Problem } from '../../h
 import { date, listOf, oneOf } from '../../http/schema.ts'
 import { AccessToken, presentToken } from '../../records/access_token.ts'
 import * as bots from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 // What is the same for the tokens of a group and of a project.
 
@@ -110,13 +111,13 @@ export const listing = {
     const { db, source, params, page } = ctx
     const { state = 'any', search = '' } = params
     const shape = { kind: source.kind, one: true, state, revoked: false, search: search !== '' } as const
-    const filters = { owner_id: source.id, revoked: false, search, limit: page.size, offset: page.offset }
+    const filters = { owner_id: source.id, revoked: false, search, ...page }
     const found = await tokens.list(db, shape, filters)
     const levels = await bots.levels(
       db,
       found.items.map((row) => row.user_id),
     )
-    return { ...found, items: found.items.map((row) => present(row, source, levels.get(row.user_id) ?? 0)) }
+    return presentPage(found, (row) => present(row, source, levels.get(row.user_id) ?? 0))
   },
   returns: pageOf(BotToken),
 } as const

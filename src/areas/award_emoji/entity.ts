@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import type { Here } from '../../access/conversation_records.ts'
 import type { AwardEmoji } from '../../db/schema_conversation.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { noteableType } from '../../records/note.ts'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
@@ -10,8 +10,8 @@ export const Reaction = t.Object({
   id: t.Integer(),
   name: t.String({ description: 'Without colons' }),
   user: nullable(UserBasic),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
   awardable_id: t.Integer(),
   awardable_type: t.String(),
 })
@@ -26,8 +26,8 @@ export const present = (
   id: row.id,
   name: row.name,
   user: row.user && presentUser(row.user, site),
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
   awardable_id: note?.id ?? noteable.id,
   awardable_type: note === undefined ? noteableType(noteable) : 'Note',
 })

@@ -1,7 +1,6 @@
 import { Type as t } from 'typebox'
 import { REACTION_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { unmodified } from '../../access/gates.ts'
 import { mayTalk } from '../../access/talking.ts'
 import { emojiName } from '../../core/emoji.ts'
 import { react, unreact } from '../../core/reactions.ts'
@@ -11,6 +10,7 @@ import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { notFound, unauthorized, type Problem } from '../../http/problems.ts'
 import { Reaction, present, type ReactionWithUser } from './entity.ts'
 import * as reactions from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const list = operation({
   method: 'GET',
@@ -19,9 +19,9 @@ const list = operation({
   gates: [noteable],
   handle: async (ctx) => {
     const { db, page } = ctx
-    const at = { limit: page.size, offset: page.offset }
-    const { items, total } = await reactions.listReactions(db, ctx, at)
-    return { items: items.map((row) => present(row, ctx, ctx)), total }
+    const at = { ...page }
+    const found = await reactions.listReactions(db, ctx, at)
+    return presentPage(found, (row) => present(row, ctx, ctx))
   },
   returns: pageOf(Reaction),
 })
@@ -95,7 +95,6 @@ const remove = operation({
       holds: ({ actor, reaction }: Has<{ reaction: ReactionWithUser }>) =>
         actor !== null && (actor.admin || actor.id === reaction.user_id),
     }),
-    unmodified('reaction'),
   ],
   handle: async (ctx) => {
     if (!(await unreact(ctx.db, ctx, ctx.reaction.id))) throw missing()

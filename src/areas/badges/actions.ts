@@ -4,12 +4,12 @@ import type { Badge as Row } from '../../db/schema_badges.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
-import { noSuchRecord } from '../../http/problems.ts'
 import { present, presentPreview, type Badge, type BadgePreview } from './entity.ts'
 import { checkUrls, type Given } from './params.ts'
 import { valuesInGroup, valuesInProject, type Urls } from './rendering.ts'
 import type { Values } from './rules.ts'
 import * as badges from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 // What is the same for badges of a project and of a group.
 
@@ -36,9 +36,9 @@ export async function list(
   { reach, values }: Place,
 ): Promise<Listed<Shown>> {
   const { db, params, page } = ctx
-  const found = await badges.list(db, reach, { name: params.name, limit: page.size, offset: page.offset })
+  const found = await badges.list(db, reach, { name: params.name, ...page })
   const filled = await values(ctx, found.items)
-  return { ...found, items: found.items.map((row) => present(row, filled)) }
+  return presentPage(found, (row) => present(row, filled))
 }
 
 export const show = async (ctx: Context, badge: Row, { values }: Place): Promise<Shown> =>
@@ -67,11 +67,10 @@ export async function change(
 ): Promise<Shown> {
   const { link_url = null, image_url = null, name = null } = checkUrls(ctx.params)
   const row = await badges.update(ctx.db, place.reach, { id: ctx.badge.id, link_url, image_url, name })
-  if (row === undefined) throw noSuchRecord()
   return show(ctx, row, place)
 }
 
 export async function remove({ db, badge }: OfOne<Context>, { reach }: Place): Promise<null> {
-  if ((await badges.remove(db, reach, badge.id)) === 0) throw noSuchRecord()
+  await badges.remove(db, reach, badge.id)
   return null
 }

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { group, groupOwner, insideGroup, signedIn, unmodified } from '../../access/gates.ts'
+import { group, groupOwner, insideGroup, signedIn } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -82,7 +82,7 @@ export const deleteGroupBadge = operation({
   summary: 'Remove a badge from a group',
   published: true,
   first: [signedIn],
-  gates: [group, groupOwner, badge, unmodified('badge')],
+  gates: [group, groupOwner, badge],
   handle: (ctx) => badges.remove(ctx, badges.ofGroup(ctx.group)),
   returns: nothing,
 })

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { anyone, maintainer, project, signedIn, unmodified } from '../../access/gates.ts'
+import { anyone, maintainer, project, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Badge as Row } from '../../db/schema_badges.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
@@ -96,7 +96,7 @@ export const deleteBadge = operation({
   summary: 'Remove a badge from a project',
   published: true,
   first: [signedIn],
-  gates: [project, maintainer, badge, ownBadge, unmodified('badge')],
+  gates: [project, maintainer, badge, ownBadge],
   handle: (ctx) => badges.remove(ctx, badges.ofProject(ctx.project)),
   returns: nothing,
 })

@@ -55,9 +55,7 @@ const insertStatement = statement(
     returning *`,
 )
 export async function insert(db: Db, reach: Reach, badge: NewBadge): Promise<Badge> {
-  const row = await db.one(insertStatement, { ...reach, ...badge })
-  if (row === undefined) throw new Error('a badge was not inserted')
-  return row
+  return db.insert(insertStatement, { ...reach, ...badge })
 }
 
 /** What is null stays as it is. */
@@ -73,14 +71,14 @@ const updateStatement = statement(
                       image_url = coalesce(${p.image_url}, image_url), updated_at = now()
      where id = ${p.id} and ${within(p)} returning *`,
 )
-export const update = (db: Db, reach: Reach, changes: Changes): Promise<Badge | undefined> =>
-  db.one(updateStatement, { ...reach, ...changes })
+export const update = (db: Db, reach: Reach, changes: Changes): Promise<Badge> =>
+  db.update(updateStatement, { ...reach, ...changes })
 
 const removeStatement = statement(
   (p: Slots<Reach & { id: number }>) => sql`delete from badges where id = ${p.id} and ${within(p)}`,
 )
-export const remove = (db: Db, reach: Reach, id: number): Promise<number> =>
-  db.run(removeStatement, { ...reach, id })
+export const remove = (db: Db, reach: Reach, id: number): Promise<void> =>
+  db.remove(removeStatement, { ...reach, id })
 
 const topLevel = statement(
   (p: Slots<{ id: number }>) =>

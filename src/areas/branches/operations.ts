@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
-import { developer, unmodified } from '../../access/gates.ts'
+import { developer } from '../../access/gates.ts'
 import { committed, pushRight } from '../../access/push_gates.ts'
 import { commitChanges, isBranchName } from '../../core/commit_writing.ts'
 import { mayPush, pushRules } from '../../core/protected_branches.ts'
@@ -45,7 +45,7 @@ export const listBranches = operation({
       if (matches === undefined) throw badRegex()
       found = found.filter(({ name }) => matches.has(name))
     }
-    const rows = await complete(ctx, found.slice(page.offset, page.offset + page.size))
+    const rows = await complete(ctx, found.slice(page.offset, page.offset + page.limit))
     return { items: rows.map((row) => present(row, ctx)), total: found.length }
   },
   returns: pageOf(Branch),
@@ -134,7 +134,7 @@ export const deleteBranch = operation({
   published: true,
   moves: 'refs',
   first: [...code, signedInHere],
-  gates: [developer, branch, unmodified('branch')],
+  gates: [developer, branch],
   handle: async (ctx) => {
     const { db, project, repository, actor, branch } = ctx
     if (branch.name === project.default_branch) throw isDefault()

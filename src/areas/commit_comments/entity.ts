@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 import type { Note } from '../../db/schema_conversation.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 export const CommitComment = t.Object({
@@ -10,7 +10,7 @@ export const CommitComment = t.Object({
   line: nullable(t.Integer()),
   line_type: nullable(t.String()),
   author: nullable(UserBasic),
-  created_at: timestamp(),
+  created_at: moment(),
 })
 
 export type NoteWithAuthor = Pick<Note, 'id' | 'body' | 'diff_position' | 'created_at'> & {
@@ -36,6 +36,6 @@ export const present = (
     line,
     line_type: line === null ? null : typeof at?.new_line === 'number' ? 'new' : 'old',
     author: row.author && presentUser(row.author, site),
-    created_at: row.created_at.toISOString(),
+    created_at: row.created_at,
   }
 }

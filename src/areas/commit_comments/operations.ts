@@ -14,6 +14,7 @@ import { badParams, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { CommitComment, present } from './entity.ts'
 import * as comments from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const listCommitComments = operation({
   method: 'GET',
@@ -25,10 +26,10 @@ export const listCommitComments = operation({
   handle: async (ctx) => {
     const { db, actor, project, commit, page } = ctx
     const noteable_id = await commitNoteable(db, project.id, commit.id)
-    const values = { noteable_id, limit: page.size, offset: page.offset }
+    const values = { noteable_id, ...page }
     const reader = { viewer: actor, role: project.role }
-    const { items, total } = await comments.listComments(db, reader, values)
-    return { items: items.map((row) => present(row, ctx)), total }
+    const found = await comments.listComments(db, reader, values)
+    return presentPage(found, (row) => present(row, ctx))
   },
   returns: pageOf(CommitComment),
 })

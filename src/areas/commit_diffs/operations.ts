@@ -15,7 +15,7 @@ export const listCommitDiffs = operation({
   gates: [commit],
   handle: async ({ repository, commit, params, page }) => {
     const { files } = await patchOf(repository, commit)
-    const some = files.slice(page.offset, page.offset + page.size)
+    const some = files.slice(page.offset, page.offset + page.limit)
     return { items: some.map((file) => presentPatch(file, params.unidiff)), total: files.length }
   },
   returns: pageOf(Diff),

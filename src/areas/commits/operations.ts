@@ -63,7 +63,7 @@ export const listCommits = operation({
       follow: params.follow,
       order: params.order,
       skip: page.offset,
-      limit: page.size,
+      limit: page.limit,
     })
     const { with_stats, trailers } = params
     if (!with_stats && !trailers)

@@ -15,7 +15,7 @@ export const listCommitReferences = operation({
   gates: [commit],
   handle: async ({ repository, commit, params, page }) => {
     const found = await repository.refsContaining(commit.id, TYPES[params.type])
-    return { items: found.slice(page.offset, page.offset + page.size), total: undefined }
+    return { items: found.slice(page.offset, page.offset + page.limit), total: undefined }
   },
   returns: pageOf(t.Object({ type: oneOf(['branch', 'tag']), name: t.String() }), { strict: true }),
 })

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { signedIn, unmodified } from '../../access/gates.ts'
+import { signedIn } from '../../access/gates.ts'
 import { editsNote, note, talks } from '../../access/talking.ts'
 import { readsInternal } from '../../core/conversation.ts'
 import { deleteNote, insertThread } from '../../core/notes.ts'
@@ -11,6 +11,7 @@ import { filled, oneOf } from '../../http/schema.ts'
 import { Note, presentNote } from '../../records/note.ts'
 import { CommandsOnly, bodyParams, change, notInternal, says } from './saying.ts'
 import * as store from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const listNotes = operation({
   method: 'GET',
@@ -31,9 +32,9 @@ const listNotes = operation({
       by: params.order_by,
       filter: params.activity_filter,
     }
-    const at = { limit: page.size, offset: page.offset }
-    const { items, total } = await store.listNotes(db, { about: noteable, reader }, shape, at)
-    return { items: items.map((row) => presentNote(row, noteable, ctx)), total }
+    const at = { ...page }
+    const found = await store.listNotes(db, { about: noteable, reader }, shape, at)
+    return presentPage(found, (row) => presentNote(row, noteable, ctx))
   },
   returns: pageOf(Note),
 })
@@ -103,7 +104,7 @@ const removeNote = operation({
   summary: 'Delete a note on #',
   published: true,
   first: [signedIn],
-  gates: [noteable, note, editsNote, unmodified('note')],
+  gates: [noteable, note, editsNote],
   handle: async ({ db, noteable, note }) => {
     if (!(await deleteNote(db, noteable, note))) throw noSuchRecord()
     return null

@@ -16,6 +16,7 @@ import { PositionParams, badLine, badPosition, checkCommitOf, checkPosition } fr
 import { CommandsOnly, bodyParams, says } from './saying.ts'
 import * as store from './store.ts'
 import { threadNoteOperations } from './thread_note_operations.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export { noteOperations } from './note_operations.ts'
 
@@ -37,9 +38,9 @@ const list = operation({
   gates: [noteable],
   handle: async (ctx) => {
     const { db, noteable, reader, page } = ctx
-    const at = { limit: page.size, offset: page.offset }
-    const { items, total } = await store.listThreads(db, { about: noteable, reader }, at)
-    return { items: items.map((thread) => present(thread, noteable, ctx)), total }
+    const at = { ...page }
+    const found = await store.listThreads(db, { about: noteable, reader }, at)
+    return presentPage(found, (thread) => present(thread, noteable, ctx))
   },
   returns: pageOf(Discussion),
 })

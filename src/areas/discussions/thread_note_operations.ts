@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { noteable } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { signedIn, unmodified } from '../../access/gates.ts'
+import { signedIn } from '../../access/gates.ts'
 import { discussion, editsNote, mayEdit, maySettle, note, talks } from '../../access/talking.ts'
 import { deleteNote, insertReply, settleNotes } from '../../core/notes.ts'
 import type { Discussion as DiscussionRow, Note as NoteRow } from '../../db/schema_conversation.ts'
@@ -11,6 +11,7 @@ import { forbidden, noSuchRecord, notFound, refused, type Problem } from '../../
 import { Note, isResolvable, presentNote } from '../../records/note.ts'
 import { CommandsOnly, bodyParams, change, says } from './saying.ts'
 import * as store from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 /** Who asks for its notes hears of them, as published. */
 const discussionOfNotes = { ...discussion, refuses: () => notFound('Notes') }
@@ -24,9 +25,9 @@ const listNotes = operation({
   gates: [noteable, discussionOfNotes],
   handle: async (ctx) => {
     const { db, discussion, noteable, page } = ctx
-    const at = { limit: page.size, offset: page.offset }
-    const { items, total } = await store.listNotesOf(db, discussion, at)
-    return { items: items.map((row) => presentNote(row, noteable, ctx)), total }
+    const at = { ...page }
+    const found = await store.listNotesOf(db, discussion, at)
+    return presentPage(found, (row) => presentNote(row, noteable, ctx))
   },
   returns: pageOf(Note),
 })
@@ -127,7 +128,7 @@ const removeNote = operation({
   summary: 'Delete a note of a thread of #',
   published: true,
   first: [signedIn],
-  gates: [noteable, discussion, note, noteOfThread, editsNote, unmodified('note')],
+  gates: [noteable, discussion, note, noteOfThread, editsNote],
   handle: async ({ db, noteable, note }) => {
     if (!(await deleteNote(db, noteable, note))) throw noSuchRecord()
     return null

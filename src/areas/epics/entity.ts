@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import { textColor } from '../../core/label_rules.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
-import { date, nullable, timestamp } from '../../http/schema.ts'
+import { date, nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { Labels, labelsJson, presentLabels, type LabelShown } from '../../records/noteable.ts'
 import { References } from '../../records/references.ts'
@@ -33,9 +33,9 @@ export const Epic = t.Object({
   web_edit_url: t.String(),
   web_url: t.String(),
   references: References,
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  closed_at: nullable(timestamp()),
+  created_at: moment(),
+  updated_at: moment(),
+  closed_at: nullable(moment()),
   labels: Labels,
   upvotes: t.Integer(),
   downvotes: t.Integer(),
@@ -101,9 +101,9 @@ export function presentEpic(
     web_edit_url: `${web_url}/edit`,
     web_url,
     references: { short: `&${row.iid}`, relative: `&${row.iid}`, full: `${row.group_path}&${row.iid}` },
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    closed_at: row.closed_at?.toISOString() ?? null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    closed_at: row.closed_at,
     labels: presentLabels(row.labels, details),
     upvotes: row.upvotes,
     downvotes: row.downvotes,

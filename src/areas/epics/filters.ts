@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Slots } from '../../db/statement.ts'
+import { sql } from 'kysely'
+import { type Slots, type Sql } from '../../db/statement.ts'
 
 // What a list of epics can be narrowed by. Titles are the caller's, texts are patterns.
 
@@ -27,7 +27,6 @@ export interface Filters {
 }
 export type FilterName = keyof Filters
 type P = Slots<Filters & { readonly user_id: number | null }>
-type Sql = RawBuilder<unknown>
 
 const named = (name: Sql): Sql => sql`(select u.id from users u where lower(u.username) = lower(${name}))`
 const bears = (which: Sql): Sql => sql`exists (

@@ -30,14 +30,13 @@ export const listIssues = (
   db: Db,
   viewer: Viewer | null,
   epic: number,
-  page: { readonly size: number; readonly offset: number },
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<IssueShown>> =>
   db.page(list({ everything: viewer?.admin === true }), {
     user_id: viewer?.id ?? 0,
     open_to: openTo(viewer),
     epic,
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   })
 
 /** An issue with its project's place and the viewer's role there. */

@@ -5,6 +5,7 @@ import { operation, pageOf } from '../../http/operation.ts'
 import { Epic, presentEpic } from './entity.ts'
 import { filtersOf, listParams } from './list_params.ts'
 import * as epics from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const listEpics = operation({
   method: 'GET',
@@ -28,7 +29,7 @@ export const listEpics = operation({
       },
     )
     const details = params.with_labels_details
-    return { ...found, items: found.items.map((row) => presentEpic(row, { config, details })) }
+    return presentPage(found, (row) => presentEpic(row, { config, details }))
   },
   returns: pageOf(Epic),
 })

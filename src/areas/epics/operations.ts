@@ -225,7 +225,7 @@ export const deleteEpic = operation({
   first: [premiumOrForbidden, signedIn],
   gates: [group, mayDelete, epic],
   handle: async ({ db, group, epic }) => {
-    if ((await epics.removeEpic(db, group.id, epic.id)) === 0) throw noSuchRecord()
+    await epics.removeEpic(db, group.id, epic.id)
     return null
   },
   returns: nothing,

@@ -79,7 +79,7 @@ interface Group {
 export async function listEpics(
   db: Db,
   viewer: Viewer | null,
-  { group, page }: { group: Group; page: { readonly size: number; readonly offset: number } },
+  { group, page }: { group: Group; page: { readonly limit: number; readonly offset: number } },
   { ancestors, descendants, order, descending, ...filters }: Wanted,
 ): Promise<Listed<EpicShown>> {
   const names = keysOf(CONDITIONS)
@@ -97,8 +97,7 @@ export async function listEpics(
     open_to: openTo(viewer),
     line: group.traversal_ids,
     group_id: group.id,
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   })
 }
 
@@ -115,5 +114,5 @@ const remove = statement(
     sql`delete from epics where group_id = ${p.group_id} and id = ${p.id}`,
 )
 /** Issues go on without it. */
-export const removeEpic = (db: Db, group_id: number, id: number): Promise<number> =>
-  db.run(remove, { group_id, id })
+export const removeEpic = (db: Db, group_id: number, id: number): Promise<void> =>
+  db.remove(remove, { group_id, id })

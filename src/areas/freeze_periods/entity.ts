@@ -1,14 +1,14 @@
 import { Type as t, type Static } from 'typebox'
 import type { FreezePeriod as Row } from '../../db/schema_freeze_periods.ts'
-import { timestamp } from '../../http/schema.ts'
+import { moment } from '../../http/schema.ts'
 
 export const FreezePeriod = t.Object({
   id: t.Integer(),
   freeze_start: t.String({ description: 'A cron expression' }),
   freeze_end: t.String({ description: 'A cron expression' }),
   cron_timezone: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
 })
 
 export const present = (row: Row): Static<typeof FreezePeriod> => ({
@@ -16,6 +16,6 @@ export const present = (row: Row): Static<typeof FreezePeriod> => ({
   freeze_start: row.freeze_start,
   freeze_end: row.freeze_end,
   cron_timezone: row.cron_timezone,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 })

@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
-import { maintainer, project, reporter, signedIn, unmodified } from '../../access/gates.ts'
+import { maintainer, project, reporter, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { noSuchRecord } from '../../http/problems.ts'
 import { FreezePeriod, present } from './entity.ts'
 import { badFreeze, changeParams, checkFreeze, newParams } from './params.ts'
 import * as freezePeriods from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const freezePeriod = loads({
   param: 'freeze_period_id',
@@ -24,7 +24,7 @@ export const listFreezePeriods = operation({
   gates: [project, reporter],
   handle: async ({ db, project, page }) => {
     const found = await freezePeriods.list(db, project.id, page)
-    return { ...found, items: found.items.map(present) }
+    return presentPage(found, present)
   },
   returns: pageOf(FreezePeriod),
 })
@@ -64,7 +64,6 @@ export const updateFreezePeriod = operation({
   handle: async ({ db, freezePeriod, params }) => {
     const { freeze_start = null, freeze_end = null, cron_timezone = null } = checkFreeze(params)
     const row = await freezePeriods.update(db, freezePeriod, { freeze_start, freeze_end, cron_timezone })
-    if (row === undefined) throw noSuchRecord()
     return present(row)
   },
   returns: FreezePeriod,
@@ -77,9 +76,9 @@ export const deleteFreezePeriod = operation({
   summary: 'Delete a freeze period',
   published: true,
   first: [signedIn],
-  gates: [project, maintainer, freezePeriod, unmodified('freezePeriod')],
+  gates: [project, maintainer, freezePeriod],
   handle: async ({ db, freezePeriod }) => {
-    if ((await freezePeriods.remove(db, freezePeriod)) === 0) throw noSuchRecord()
+    await freezePeriods.remove(db, freezePeriod)
     return null
   },
   returns: nothing,

@@ -9,7 +9,7 @@ const zone = t.String({ description: 'An IANA time zone' })
 export const newParams = t.Object({
   freeze_start: cron,
   freeze_end: cron,
-  cron_timezone: t.Optional(t.Unsafe<string>({ ...zone, default: 'UTC' })),
+  cron_timezone: t.Unsafe<string>({ ...zone, default: 'UTC' }),
 })
 export const changeParams = t.Object({
   freeze_start: t.Optional(cron),

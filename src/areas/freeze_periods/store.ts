@@ -17,9 +17,8 @@ const listStatement = pageStatement((p: Slots<{ project_id: number; limit: numbe
 export const list = (
   db: Db,
   projectId: number,
-  page: { readonly size: number; readonly offset: number },
-): Promise<Listed<FreezePeriod>> =>
-  db.page(listStatement, { project_id: projectId, limit: page.size, offset: page.offset })
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Listed<FreezePeriod>> => db.page(listStatement, { project_id: projectId, ...page })
 
 const findStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
   q.selectFrom('freeze_periods').selectAll().where('project_id', '=', p.project_id).where('id', '=', p.id),
@@ -33,9 +32,7 @@ const insertStatement = statement(
     values (${p.project_id}, ${p.freeze_start}, ${p.freeze_end}, ${p.cron_timezone}) returning *`,
 )
 export async function insert(db: Db, projectId: number, freeze: Freeze): Promise<FreezePeriod> {
-  const row = await db.one(insertStatement, { project_id: projectId, ...freeze })
-  if (row === undefined) throw new Error('a freeze period was not inserted')
-  return row
+  return db.insert(insertStatement, { project_id: projectId, ...freeze })
 }
 
 /** What is null stays as it is. */
@@ -56,12 +53,10 @@ export const update = (
   db: Db,
   { project_id, id }: Pick<FreezePeriod, 'project_id' | 'id'>,
   changes: Changes,
-): Promise<FreezePeriod | undefined> => db.one(updateStatement, { project_id, id, ...changes })
+): Promise<FreezePeriod> => db.update(updateStatement, { project_id, id, ...changes })
 
 const removeStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
   q.deleteFrom('freeze_periods').where('project_id', '=', p.project_id).where('id', '=', p.id),
 )
-export const remove = (
-  db: Db,
-  { project_id, id }: Pick<FreezePeriod, 'project_id' | 'id'>,
-): Promise<number> => db.run(removeStatement, { project_id, id })
+export const remove = (db: Db, { project_id, id }: Pick<FreezePeriod, 'project_id' | 'id'>): Promise<void> =>
+  db.remove(removeStatement, { project_id, id })

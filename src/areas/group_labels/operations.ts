@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { group, groupReporter, insideGroup, signedIn, unmodified } from '../../access/gates.ts'
+import { group, groupReporter, insideGroup, signedIn } from '../../access/gates.ts'
 import type { Label } from '../../db/schema.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import {
@@ -14,6 +14,7 @@ import {
 import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
 import { LINE, label, labelInReach, labelNamed, reachOf, reachParams } from './gates.ts'
 import * as labels from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
 
@@ -33,9 +34,9 @@ export const listGroupLabels = operation({
       db,
       actor,
       { group, reach: reachOf(params) },
-      { search: params.search ?? '', limit: page.size, offset: page.offset },
+      { search: params.search ?? '', ...page },
     )
-    return { ...found, items: found.items.map(present) }
+    return presentPage(found, present)
   },
   returns: pageOf(GroupLabel),
 })
@@ -116,7 +117,7 @@ export const deleteGroupLabel = operation({
   summary: 'Delete a label of a group',
   published: true,
   first: [signedIn],
-  gates: [group, groupReporter, label, unmodified('label')],
+  gates: [group, groupReporter, label],
   handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
@@ -129,7 +130,7 @@ export const deleteGroupLabelByName = operation({
   deprecated: true,
   first: [signedIn],
   params: t.Object({ name: t.String() }),
-  gates: [group, groupReporter, labelNamed, unmodified('label')],
+  gates: [group, groupReporter, labelNamed],
   handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],

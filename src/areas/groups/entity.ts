@@ -4,7 +4,7 @@ import { settingsOf } from '../../core/group_settings.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Namespace } from '../../db/schema.ts'
 import type { Actor } from '../../http/gate.ts'
-import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { date, nullable, oneOf, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { includes } from '../../access/tiers.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
@@ -48,7 +48,7 @@ const common = {
   request_access_enabled: t.Boolean(),
   full_name: t.String(),
   full_path: t.String(),
-  created_at: timestamp(),
+  created_at: moment(),
   parent_id: nullable(t.Integer()),
   organization_id: t.Integer(),
   shared_runners_setting: t.String(),
@@ -123,7 +123,7 @@ function shared(row: Namespace, site: Pick<Instance, 'config'>, shows: Shows): S
     request_access_enabled: settings.request_access_enabled,
     full_name: row.full_name,
     full_path: row.full_path,
-    created_at: row.created_at.toISOString(),
+    created_at: row.created_at,
     parent_id: row.parent_id,
     organization_id: 1,
     shared_runners_setting: settings.shared_runners_setting,

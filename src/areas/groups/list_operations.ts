@@ -105,14 +105,14 @@ async function pageOfGroups(
     marked_for_deletion_on: marked_for_deletion_on ?? ANY_NAMESPACE.marked_for_deletion_on,
     after_name: after?.name ?? ANY_NAMESPACE.after_name,
     after_id: after?.id ?? ANY_NAMESPACE.after_id,
-    limit: after ? page.size + 1 : page.size,
+    limit: after ? page.limit + 1 : page.limit,
     offset: after ? 0 : page.offset,
   })
   const shows = { customAttributes: admin && params.with_custom_attributes === true }
-  const items = found.items.slice(0, page.size).map((row) => presentItem(row, ctx, shows))
-  const last = found.items[page.size - 1]
+  const items = found.items.slice(0, page.limit).map((row) => presentItem(row, ctx, shows))
+  const last = found.items[page.limit - 1]
   if (!after) return { items, total: found.total }
-  return { items, next: last && found.items.length > page.size ? writeCursor(last) : undefined }
+  return { items, next: last && found.items.length > page.limit ? writeCursor(last) : undefined }
 }
 
 export const listGroups = operation({
@@ -148,7 +148,7 @@ function keysetOf(
 ): { name: string; id: number } | undefined {
   if (actor !== null) return undefined
   if (page.cursor === undefined) {
-    if (page.number * page.size > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
+    if (page.number * page.limit > DEEPEST) throw offsetTooDeep(DEEPEST, 'Group')
     return undefined
   }
   if (order_by !== 'name' || sort !== 'asc') throw noKeyset()

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { makeToken } from '../../access/tokens.ts'
-import { anyone, group, groupOwner, signedIn, unmodified } from '../../access/gates.ts'
+import { anyone, group, groupOwner, signedIn } from '../../access/gates.ts'
 import { includes } from '../../access/tiers.ts'
 import { findGroup } from '../../core/group_sight.ts'
 import { settingsOf } from '../../core/group_settings.ts'
@@ -189,7 +189,7 @@ export const deleteGroup = operation({
     permanently_remove: t.Optional(t.Boolean({ description: 'Every deletion is; this one is confirmed' })),
     full_path: t.Optional(t.String({ description: 'The confirmation' })),
   }),
-  gates: [group, groupOwner, unmodified('group')],
+  gates: [group, groupOwner],
   handle: async ({ db, group, params }) => {
     if (params.permanently_remove) {
       if (group.parent_id === null) throw onlySubgroups()

@@ -17,6 +17,7 @@ import { oneOf } from '../../http/schema.ts'
 import { GroupProject, presentProject } from '../../records/project.ts'
 import { listProjects } from './project_store.ts'
 import { projectFilters } from './whole.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const flag = t.Boolean({ default: false })
 const looks = {
@@ -101,7 +102,7 @@ async function pageOfProjects(
       ],
     },
     {
-      ...projectFilters(group, { limit: page.size, offset: page.offset }),
+      ...projectFilters(group, { ...page }),
       search,
       role: Math.max(role ?? 0, ROLES.guest),
     },
@@ -110,7 +111,7 @@ async function pageOfProjects(
     simple: params.simple ?? false,
     customAttributes: admin && params.with_custom_attributes === true,
   }
-  return { ...found, items: found.items.map((row) => presentProject(row, ctx, view)) }
+  return presentPage(found, (row) => presentProject(row, ctx, view))
 }
 
 export const listGroupProjects = operation({

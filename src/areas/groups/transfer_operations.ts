@@ -21,6 +21,7 @@ import { mayCreateSubgroup, nestingFaults } from './rules.ts'
 import { listTransferLocations } from './transfer_store.ts'
 import { presentWhole } from './whole.ts'
 import { hasOwner, mayCreateGroup } from './write_store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const failed = (why: string): Problem => refused(`Transfer failed: ${why}`)
 const pathTaken = (): Problem =>
@@ -107,10 +108,9 @@ export const listGroupTransferLocations = operation({
     const { db, actor, group, params, page } = ctx
     const found = await listTransferLocations(db, actor, group, {
       search: params.search ?? '',
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map((row) => presentPlace(row, ctx)) }
+    return presentPage(found, (row) => presentPlace(row, ctx))
   },
   returns: pageOf(GroupPlace),
 })

@@ -4,17 +4,18 @@ import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
-import { date, nullable, timestamp } from '../../http/schema.ts'
+import { date, moment, nullable } from '../../http/schema.ts'
 import * as invitations from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 // What is the same for invitations to a group and to a project.
 
 const Invitation = t.Object({
   id: t.Integer(),
   invite_email: t.String(),
-  created_at: timestamp(),
+  created_at: moment(),
   access_level: t.Integer(),
-  expires_at: nullable(timestamp()),
+  expires_at: nullable(moment()),
   user_name: nullable(t.String()),
   created_by_name: nullable(t.String()),
 })
@@ -24,7 +25,7 @@ type Here = Has<{ source: Source; actor: Actor }>
 const present = (row: invitations.Invitation): Static<typeof Invitation> => ({
   id: row.id,
   invite_email: row.email,
-  created_at: row.created_at.toISOString(),
+  created_at: row.created_at,
   access_level: row.access_level,
   expires_at: row.expires_at === null ? null : `${row.expires_at}T00:00:00.000Z`,
   // Nobody is known by the address yet: else it were a member.
@@ -40,9 +41,8 @@ export const listing = {
     params,
     page,
   }: Here & { readonly params: { readonly query?: string }; readonly page: PageRequest }) => {
-    const { size, offset } = page
-    const found = await invitations.list(db, source, { email: params.query ?? '', size, offset })
-    return { ...found, items: found.items.map(present) }
+    const found = await invitations.list(db, source, { email: params.query ?? '', ...page })
+    return presentPage(found, present)
   },
   returns: pageOf(Invitation),
 } as const

@@ -4,7 +4,6 @@ import {
   maintainer,
   projectEvenArchived as project,
   signedIn,
-  unmodified,
 } from '../../access/gates.ts'
 import { groupSource, projectSource, takesMembers } from '../../access/member_gates.ts'
 import { operation } from '../../http/operation.ts'
@@ -46,7 +45,7 @@ export const deleteGroupInvitation = operation({
   summary: 'Take an invitation to a group back',
   published: true,
   first,
-  gates: [group, groupOwner, groupSource, invitation, touchable, unmodified('invitation')],
+  gates: [group, groupOwner, groupSource, invitation, touchable],
   ...removing,
 })
 
@@ -83,6 +82,6 @@ export const deleteProjectInvitation = operation({
   summary: 'Take an invitation to a project back',
   published: true,
   first,
-  gates: [project, maintainer, projectSource, invitation, touchable, unmodified('invitation')],
+  gates: [project, maintainer, projectSource, invitation, touchable],
   ...removing,
 })

@@ -38,12 +38,12 @@ const one = statements<Kind, Pick<ListValues, 'source_id' | 'email'>, Invitation
 export const list = (
   db: Db,
   { kind, id }: Source,
-  { email, size, offset }: { readonly email: string; readonly size: number; readonly offset: number },
+  { email, limit, offset }: { readonly email: string; readonly limit: number; readonly offset: number },
 ): Promise<Listed<Invitation>> =>
   db.page(listStatement({ kind, email: email !== '' }), {
     source_id: id,
     email,
-    limit: size,
+    limit,
     offset,
   })
 

@@ -13,6 +13,7 @@ import { issueById, knownOrAll } from './gates.ts'
 import type { OrderName } from './orders.ts'
 import * as lists from './list_store.ts'
 import { show } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 interface Asked extends Context {
   readonly page: PageRequest
@@ -34,8 +35,7 @@ async function listIn(ctx: Asked, place: lists.Place): Promise<Listed<IssueShown
     {
       order: params.order_by ?? 'created_at',
       descending: params.sort !== 'asc',
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     },
   )
 }
@@ -54,7 +54,7 @@ export const listProjectIssues = operation({
     if (!hasFeature(actor, project, 'issues')) return { items: [], total: 0 }
     const found = await listIn(ctx, inProject(project))
     const around = { config, details: params.with_labels_details }
-    return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
+    return presentPage(found, (row) => presentIssue(row, around))
   },
   returns: pageOf(Issue),
 })
@@ -70,7 +70,7 @@ export const listGroupIssues = operation({
     const { group, params, config } = ctx
     const found = await listIn(ctx, { in: 'group', id: group.id })
     const around = { config, details: params.with_labels_details, group: group.full_path }
-    return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
+    return presentPage(found, (row) => presentIssue(row, around))
   },
   returns: pageOf(Issue),
 })
@@ -90,7 +90,7 @@ export const listIssues = operation({
     const { params, config } = ctx
     const found = await listIn(ctx, { in: 'everywhere' })
     const around = { config, details: params.with_labels_details, group: null }
-    return { ...found, items: found.items.map((row) => presentIssue(row, around)) }
+    return presentPage(found, (row) => presentIssue(row, around))
   },
   returns: pageOf(Issue),
 })

@@ -16,6 +16,7 @@ import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import * as issues from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const subscribeToIssue = operation({
   method: 'POST',
@@ -62,10 +63,9 @@ export const listIssueParticipants = operation({
   handle: async ({ db, actor, project, issue, page, config }) => {
     const internal = actor?.admin === true || project.role >= ROLES.reporter
     const found = await issues.listParticipants(db, issue.id, internal, {
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map((user) => presentUser(user, { config })) }
+    return presentPage(found, (user) => presentUser(user, { config }))
   },
   returns: pageOf(UserBasic),
 })

@@ -7,6 +7,7 @@ import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { Iteration, presentIteration } from '../../records/iteration.ts'
 import { FIELDS, STATES, listIterations as find } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const params = t.Object({
   state: oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),
@@ -37,7 +38,7 @@ async function list(ctx: Asked, line: readonly number[]): Promise<Listed<Static<
     },
     page,
   )
-  return { ...found, items: found.items.map((row) => presentIteration(row, ctx)) }
+  return presentPage(found, (row) => presentIteration(row, ctx))
 }
 
 const gates = [project, anyone] as const

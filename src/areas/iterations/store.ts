@@ -107,7 +107,7 @@ export async function listIterations(
   db: Db,
   viewer: Viewer | null,
   { line, search, before, after, ...wanted }: Wanted,
-  page: { readonly size: number; readonly offset: number },
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<IterationShown>> {
   const shape = {
     ancestors: wanted.ancestors,
@@ -125,7 +125,6 @@ export async function listIterations(
     pattern: containing(search),
     before,
     after,
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   })
 }

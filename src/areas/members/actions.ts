@@ -9,6 +9,7 @@ import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
 import { isLastOwner, remove, update } from './changes_store.ts'
 import * as members from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 // What is the same for the members of a group and of a project.
 
@@ -28,7 +29,7 @@ export const listingUsers = {
     const { db, actor, source, params, page } = ctx
     const { search: query, skip_users } = params
     const found = await members.list(db, actor, source, { all: true, query, skip_users, page })
-    return { ...found, items: found.items.map((row) => presentUser(row, ctx)) }
+    return presentPage(found, (row) => presentUser(row, ctx))
   },
   returns: pageOf(UserBasic),
 }
@@ -44,7 +45,7 @@ const lists = (all: boolean) =>
     handle: async (ctx: Listing<typeof filters>) => {
       const { db, actor, source, params, page } = ctx
       const found = await members.list(db, actor, source, { all, ...params, page })
-      return { ...found, items: found.items.map((row) => present(row, ctx)) }
+      return presentPage(found, (row) => present(row, ctx))
     },
     returns: pageOf(Member),
   }) as const

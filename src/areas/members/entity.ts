@@ -1,13 +1,13 @@
 import { Type as t, type Static } from 'typebox'
 import type { Context } from '../../http/gate.ts'
-import { date, nullable, timestamp } from '../../http/schema.ts'
+import { date, nullable, moment } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import type { Member as Row } from './store.ts'
 
 const fields = {
   ...UserBasic.properties,
   access_level: t.Integer(),
-  created_at: timestamp(),
+  created_at: moment(),
   created_by: t.Optional(UserBasic),
   expires_at: nullable(date()),
   membership_state: t.String(),
@@ -28,7 +28,7 @@ export const Added = t.Partial(
 export const present = (row: Row, { config }: Pick<Context, 'config'>): Static<typeof Member> => ({
   ...presentUser(row, { config }),
   access_level: row.access_level,
-  created_at: row.member_since.toISOString(),
+  created_at: row.member_since,
   ...(row.created_by && { created_by: presentUser(row.created_by, { config }) }),
   expires_at: row.expires_at,
   membership_state: 'active',

@@ -165,7 +165,7 @@ export interface Wanted {
   readonly user_ids?: readonly number[] | undefined
   readonly skip_users?: readonly number[] | undefined
 }
-type Page = { readonly size: number; readonly offset: number }
+type Page = { readonly limit: number; readonly offset: number }
 
 export async function list(
   db: Db,
@@ -180,15 +180,14 @@ export async function list(
     query: query !== '' && named === undefined,
     user_ids: meant !== undefined,
     skip_users: skip_users !== undefined,
-    reach: known(page.size + page.offset),
+    reach: known(page.limit + page.offset),
   }
   const values = {
     ...valuesFor(source, viewer),
     pattern: containing(query),
     user_ids: meant ?? [],
     skip_users: skip_users ?? [],
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   }
   return db.page(listStatement(shape), values)
 }

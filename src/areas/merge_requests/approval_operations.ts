@@ -7,7 +7,7 @@ import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { conflict, noSuchRecord, unauthorized, type Problem } from '../../http/problems.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import { approvalsOf } from './approval_store.ts'
 import { manages } from './gates.ts'
@@ -19,13 +19,13 @@ const Approvals = t.Object({
   title: t.String(),
   description: nullable(t.String()),
   state: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
   merge_status: t.String(),
   approved: t.Boolean(),
   approvals_required: t.Integer(),
   approvals_left: t.Integer(),
-  approved_by: t.Array(t.Object({ user: UserBasic, approved_at: timestamp() })),
+  approved_by: t.Array(t.Object({ user: UserBasic, approved_at: moment() })),
   suggested_approvers: t.Array(UserBasic),
   user_has_approved: t.Boolean(),
   user_can_approve: t.Boolean(),
@@ -44,8 +44,8 @@ async function present(ctx: Here): Promise<Static<typeof Approvals>> {
     title: row.title,
     description: row.description,
     state: row.state,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
     merge_status: row.merge_status === 'broken' ? 'cannot_be_merged' : row.merge_status,
     // Nobody's approval is required here, so that what nobody looked at is approved too, as published.
     approved: true,
@@ -53,7 +53,7 @@ async function present(ctx: Here): Promise<Static<typeof Approvals>> {
     approvals_left: 0,
     approved_by: approvals.map(({ user, approved_at }) => ({
       user: presentUser(user, ctx),
-      approved_at: approved_at.toISOString(),
+      approved_at: approved_at,
     })),
     suggested_approvers: [],
     user_has_approved: approved,

@@ -23,6 +23,7 @@ import { readsMergeRequests, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
 import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const gates = [project, anyone, mergeRequest, comparedIn] as const
 export const listMergeRequestCommits = operation({
@@ -80,7 +81,7 @@ export const listMergeRequestDiffs = operation({
   handle: async ({ db, mergeRequest, params, repository, page }) => {
     const version = await newestVersion(db, mergeRequest.id)
     const files = version === undefined ? [] : (await patchOf(repository, version)).files
-    const some = files.slice(page.offset, page.offset + page.size)
+    const some = files.slice(page.offset, page.offset + page.limit)
     return { items: some.map((file) => presentPatch(file, params.unidiff)), total: files.length }
   },
   returns: pageOf(Diff),
@@ -128,7 +129,7 @@ export const listMergeRequestClosedIssues = operation({
     const messages = found === undefined ? [] : await messagesOf(repository, found)
     const iids = closedBy([mergeRequest.description ?? '', ...messages])
     const issues = await listIssuesAmong(db, actor, { project, iids }, page)
-    return { ...issues, items: issues.items.map((row) => presentIssue(row, ctx)) }
+    return presentPage(issues, (row) => presentIssue(row, ctx))
   },
   returns: pageOf(Issue),
 })
@@ -143,7 +144,7 @@ export const listMergeRequestPipelines = operation({
     const { db, actor, project, mergeRequest, page } = ctx
     if (!seesPipelines(actor, project)) return { items: [], total: 0 }
     const found = await listPipelinesOf(db, { id: mergeRequest.id, project_id: project.id }, page)
-    return { ...found, items: found.items.map((row) => presentPipeline(row, project, ctx)) }
+    return presentPage(found, (row) => presentPipeline(row, project, ctx))
   },
   returns: pageOf(Pipeline),
 })
@@ -157,7 +158,7 @@ export const listCommitMergeRequests = operation({
   gates: [readsMergeRequests, commit],
   handle: async (ctx) => {
     const found = await listByCommit(ctx.db, { project_id: ctx.project.id, sha: ctx.commit.id }, ctx.page)
-    return { ...found, items: found.items.map((row) => presentMergeRequest(row, ctx)) }
+    return presentPage(found, (row) => presentMergeRequest(row, ctx))
   },
   returns: pageOf(MergeRequest),
 })

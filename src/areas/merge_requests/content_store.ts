@@ -20,7 +20,7 @@ export interface Version {
 }
 
 interface Page {
-  readonly size: number
+  readonly limit: number
   readonly offset: number
 }
 type PageSlots<T extends object> = Slots<T & { limit: number; offset: number }>
@@ -34,7 +34,7 @@ const versions = pageStatement((p: PageSlots<{ id: number }>) =>
 )
 /** The newest first. */
 export const listVersions = (db: Db, id: number, page: Page): Promise<Listed<Version>> =>
-  db.page(versions, { id, limit: page.size, offset: page.offset })
+  db.page(versions, { id, ...page })
 
 const newest = statement(
   (p: Slots<{ id: number }>) => sql<Version>`
@@ -73,7 +73,7 @@ export async function listIssuesAmong(
 ): Promise<Listed<IssueShown>> {
   const role = viewer?.admin === true ? ROLES.owner : project.role
   const values = { project_id: project.id, iids, user_id: viewer?.id ?? null, role }
-  return db.page(issues, { ...values, limit: page.size, offset: page.offset })
+  return db.page(issues, { ...values, ...page })
 }
 
 const pipelines = pageStatement((p: PageSlots<{ id: number; project_id: number }>) => {
@@ -89,7 +89,7 @@ export const listPipelinesOf = (
   db: Db,
   where: { readonly id: number; readonly project_id: number },
   page: Page,
-): Promise<Listed<Pipeline>> => db.page(pipelines, { ...where, limit: page.size, offset: page.offset })
+): Promise<Listed<Pipeline>> => db.page(pipelines, { ...where, ...page })
 
 const byCommit = pageStatement((p: PageSlots<{ project_id: number; sha: string }>) => {
   const found = sql`
@@ -112,5 +112,4 @@ export const listByCommit = (
   db: Db,
   where: { readonly project_id: number; readonly sha: string },
   page: Page,
-): Promise<Listed<MergeRequestShown>> =>
-  db.page(byCommit, { ...where, limit: page.size, offset: page.offset })
+): Promise<Listed<MergeRequestShown>> => db.page(byCommit, { ...where, ...page })

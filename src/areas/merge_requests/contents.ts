@@ -9,9 +9,9 @@ type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
 export async function commitsOf(
   repository: Repository,
   { head_sha, start_sha }: Compared,
-  { offset, size }: { readonly offset: number; readonly size: number },
+  { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<Commit[]> {
-  const query = { from: [head_sha], exclude: [start_sha], skip: offset, limit: size }
+  const query = { from: [head_sha], exclude: [start_sha], skip: offset, limit }
   const shas = await repository.log(query)
   const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
   return commits.filter((one) => one !== undefined)

@@ -134,7 +134,7 @@ export async function listIn(
   db: Db,
   viewer: Viewer | null,
   { place, wanted }: { readonly place: Place; readonly wanted: Wanted },
-  page: { readonly size: number; readonly offset: number },
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<MergeRequestShown>> {
   const labels = await labelsOf(db, place, wanted)
   if (labels === undefined) return { items: [], total: 0 }
@@ -156,8 +156,7 @@ export async function listIn(
       place: 'id' in place ? place.id : 0,
       user_id: viewer?.id ?? null,
       open_to: openTo(viewer),
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     },
   )
 }

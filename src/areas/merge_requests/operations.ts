@@ -11,6 +11,7 @@ import { listIn } from './list_store.ts'
 import { divergedBy, lookedAt } from './looking.ts'
 import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export * from './approval_operations.ts'
 export * from './content_operations.ts'
@@ -34,7 +35,7 @@ export const listProjectMergeRequests = operation({
     const wanted = wantedOf(params, 'all')
     const found = await listIn(db, actor, { place: { in: 'project', ...project }, wanted }, page)
     const details = params.with_labels_details
-    return { ...found, items: found.items.map((row) => presentMergeRequest(row, { ...ctx, details })) }
+    return presentPage(found, (row) => presentMergeRequest(row, { ...ctx, details }))
   },
   returns: pageOf(MergeRequest),
 })
@@ -54,7 +55,7 @@ export const listGroupMergeRequests = operation({
     const place = { in: 'group', id: group.id, archived: !params.non_archived } as const
     const found = await listIn(db, actor, { place, wanted: wantedOf(params, 'all') }, page)
     const around = { config, details: params.with_labels_details, group: group.full_path }
-    return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
+    return presentPage(found, (row) => presentMergeRequest(row, around))
   },
   returns: pageOf(MergeRequest),
 })
@@ -72,7 +73,7 @@ export const listMergeRequests = operation({
     const wanted = wantedOf(params, 'created_by_me')
     const found = await listIn(db, actor, { place: { in: 'everywhere' }, wanted }, page)
     const around = { config, details: params.with_labels_details, group: null }
-    return { ...found, items: found.items.map((row) => presentMergeRequest(row, around)) }
+    return presentPage(found, (row) => presentMergeRequest(row, around))
   },
   returns: pageOf(MergeRequest),
   refuses: [unauthorized],

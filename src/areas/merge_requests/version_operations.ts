@@ -4,12 +4,13 @@ import { mergeRequest } from '../../access/noteable_gates.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { timestamp } from '../../http/schema.ts'
+import { moment } from '../../http/schema.ts'
 import { Commit, presentCommit } from '../../records/commit.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import { findVersion, listVersions, type Version } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
 import { comparedIn } from './gates.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const unidiff = t.Boolean({ default: false, description: 'With the names of the files before the hunks' })
 const versionRecord = {
@@ -17,7 +18,7 @@ const versionRecord = {
   head_commit_sha: t.String(),
   base_commit_sha: t.String(),
   start_commit_sha: t.String(),
-  created_at: timestamp(),
+  created_at: moment(),
   merge_request_id: t.Integer(),
   state: t.String(),
   real_size: t.String(),
@@ -30,7 +31,7 @@ const presentVersion = (row: Version): Static<typeof DiffVersion> => ({
   head_commit_sha: row.head_sha,
   base_commit_sha: row.base_sha,
   start_commit_sha: row.start_sha,
-  created_at: row.created_at.toISOString(),
+  created_at: row.created_at,
   merge_request_id: row.merge_request_id,
   state: 'collected',
   real_size: row.changes_count,
@@ -45,7 +46,7 @@ export const listMergeRequestVersions = operation({
   gates: [project, anyone, mergeRequest],
   handle: async ({ db, mergeRequest, page }) => {
     const found = await listVersions(db, mergeRequest.id, page)
-    return { ...found, items: found.items.map(presentVersion) }
+    return presentPage(found, presentVersion)
   },
   returns: pageOf(DiffVersion),
 })
@@ -69,7 +70,7 @@ export const getMergeRequestVersion = operation({
   handle: async (ctx) => {
     const { repository, project, version, params } = ctx
     const [commits, patch] = await Promise.all([
-      commitsOf(repository, version, { offset: 0, size: MOST_COMMITS }),
+      commitsOf(repository, version, { offset: 0, limit: MOST_COMMITS }),
       patchOf(repository, version),
     ])
     return {

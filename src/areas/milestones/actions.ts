@@ -64,7 +64,6 @@ export async function create(ctx: Here & { readonly params: Given }): Promise<Sh
   const row = await milestones
     .insertMilestone(db, home, await nextIid(ctx, home), values)
     .catch(orTaken(notCreated))
-  if (row === undefined) throw new Error('a milestone was not inserted')
   return presentMilestone(row, ctx)
 }
 
@@ -85,12 +84,11 @@ export async function change(
     throw notUpdated(FAULTY)
   const state = params.state_event === undefined ? before.state : STATES[params.state_event]
   const row = await milestones.updateMilestone(db, before.id, { ...values, state }).catch(orTaken(notUpdated))
-  if (row === undefined) throw noSuchRecord()
   return presentMilestone(row, ctx)
 }
 
 export async function discard({ db, home, milestone }: At): Promise<null> {
-  if ((await milestones.removeMilestone(db, home, milestone.id)) === 0) throw noSuchRecord()
+  await milestones.removeMilestone(db, home, milestone.id)
   return null
 }
 
@@ -106,7 +104,6 @@ export async function promote(ctx: At & { readonly promotesTo: Home }): Promise<
   const row = await milestones
     .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), settle({}, before))
     .catch(orTaken(() => notPromoted(`Title ${TAKEN}`)))
-  if (row === undefined) throw new Error('a milestone was not inserted')
   await mergeMilestones(db, { into: row.id, from })
   return presentMilestone(row, ctx)
 }

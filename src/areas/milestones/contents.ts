@@ -2,13 +2,14 @@ import { Type as t, type Static } from 'typebox'
 import type { Listed } from '../../db/pages.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
-import { oneOf, timestamp } from '../../http/schema.ts'
+import { oneOf, moment } from '../../http/schema.ts'
 import { presentIssue, type Issue } from '../../records/issue.ts'
 import { presentMergeRequest, type MergeRequest } from '../../records/merge_request.ts'
 import type { MilestoneShown } from '../../records/milestone.ts'
 import { stepsOf } from './burndown.ts'
 import { readHistory } from './burndown_store.ts'
 import * as contents from './contents_store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 type Here = Context & {
   readonly actor: Actor
@@ -25,16 +26,16 @@ const around = ({ config, group }: Here): { config: Context['config']; group?: s
 
 export async function listIssues(ctx: Paging): Promise<Listed<Static<typeof Issue>>> {
   const found = await contents.listIssues(ctx.db, ctx.actor, ctx.milestone.id, ctx.page)
-  return { ...found, items: found.items.map((row) => presentIssue(row, around(ctx))) }
+  return presentPage(found, (row) => presentIssue(row, around(ctx)))
 }
 
 export async function listMergeRequests(ctx: Paging): Promise<Listed<Static<typeof MergeRequest>>> {
   const found = await contents.listMergeRequests(ctx.db, ctx.actor, ctx.milestone.id, ctx.page)
-  return { ...found, items: found.items.map((row) => presentMergeRequest(row, around(ctx))) }
+  return presentPage(found, (row) => presentMergeRequest(row, around(ctx)))
 }
 
 export const BurndownEvent = t.Object({
-  created_at: timestamp(),
+  created_at: moment(),
   weight: t.Integer({ description: 'Of the issue then; of a `weight` event, by how much it changed' }),
   action: oneOf(['created', 'closed', 'reopened', 'removed', 'weight'], {
     description: '`created` is when an issue came to the milestone, `removed` when it left it open',
@@ -47,5 +48,5 @@ export async function listBurndownEvents({
   milestone,
 }: Here): Promise<Static<typeof BurndownEvent>[]> {
   const steps = stepsOf(await readHistory(db, actor, milestone.id))
-  return steps.map((step) => ({ ...step, created_at: step.created_at.toISOString() }))
+  return steps.map((step) => ({ ...step, created_at: step.created_at }))
 }

@@ -65,8 +65,7 @@ const valuesOf = (viewer: Viewer, milestone: number, page: Page): Values => ({
   user_id: viewer.id,
   open_to: openTo(viewer),
   milestone,
-  limit: page.size,
-  offset: page.offset,
+  ...page,
 })
 
 /** The milestone's issues that the viewer sees, those with the most urgent labels first and the newest of equals. */

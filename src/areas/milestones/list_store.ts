@@ -111,7 +111,6 @@ export async function listMilestones(
     open_to: openTo(viewer),
     id: home.id,
     line: home.line,
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   })
 }

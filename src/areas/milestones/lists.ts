@@ -6,6 +6,7 @@ import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { presentMilestone, type Milestone } from '../../records/milestone.ts'
 import { listMilestones } from './list_store.ts'
 import type { Home } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const listParams = {
   iids: t.Optional(listOf(t.Integer())),
@@ -50,7 +51,7 @@ export async function list(ctx: Here): Promise<Listed<Static<typeof Milestone>>>
       containing: params.containing_date,
     },
   )
-  return { ...found, items: found.items.map((row) => presentMilestone(row, ctx)) }
+  return presentPage(found, (row) => presentMilestone(row, ctx))
 }
 
 const day = t.Optional(nullable(t.String({ description: '`YYYY-MM-DD`; empty takes it away' })))

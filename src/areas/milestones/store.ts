@@ -13,7 +13,7 @@ export interface Home {
 }
 
 export interface Page {
-  readonly size: number
+  readonly limit: number
   readonly offset: number
 }
 
@@ -84,17 +84,12 @@ const insert = statement((p: Slots<Values & Parent>) => {
     returning *`
   return sql<MilestoneShown>`with fresh as (${fresh}) ${shownMilestones(sql`select * from fresh`)}`
 })
-export const insertMilestone = (
-  db: Db,
-  home: Home,
-  iid: number,
-  values: Values,
-): Promise<MilestoneShown | undefined> => {
+export const insertMilestone = (db: Db, home: Home, iid: number, values: Values): Promise<MilestoneShown> => {
   const parent =
     home.kind === 'project'
       ? { project_id: home.id, group_id: null }
       : { project_id: null, group_id: home.id }
-  return db.one(insert, { ...parent, iid, ...values })
+  return db.insert(insert, { ...parent, iid, ...values })
 }
 
 const update = statement(
@@ -112,11 +107,11 @@ export const updateMilestone = (
   db: Db,
   id: number,
   values: Values & { readonly state: 'active' | 'closed' },
-): Promise<MilestoneShown | undefined> => db.one(update, { id, ...values })
+): Promise<MilestoneShown> => db.update(update, { id, ...values })
 
 const remove = statements<OfHome, { home: number; id: number }, unknown>(
   (p, { kind }) => sql`delete from milestones where id = ${p.id} and ${parentIs(kind, p.home)}`,
 )
 /** Issues and merge requests go on without it. */
-export const removeMilestone = (db: Db, home: Home, id: number): Promise<number> =>
-  db.run(remove({ kind: home.kind }), { home: home.id, id })
+export const removeMilestone = (db: Db, home: Home, id: number): Promise<void> =>
+  db.remove(remove({ kind: home.kind }), { home: home.id, id })

@@ -10,6 +10,7 @@ import type { Instance } from '../../instance.ts'
 import { Namespace, present } from './entity.ts'
 import { lastResort, suggestions } from './rules.ts'
 import * as namespaces from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 /** A namespace the caller belongs to: seeing a public group is not enough. */
 const namespace = loads({
@@ -47,10 +48,9 @@ export const listNamespaces = operation({
       topLevelOnly: top_level_only,
       search,
       leastBillable: leastBillable(ctx),
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map((row) => present(row, ctx)) }
+    return presentPage(found, (row) => present(row, ctx))
   },
   returns: pageOf(Namespace),
 })

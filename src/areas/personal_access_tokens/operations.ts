@@ -7,6 +7,7 @@ import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { refused, unauthorized, type Problem } from '../../http/problems.ts'
 import { date, oneOf } from '../../http/schema.ts'
 import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const listPersonalAccessTokens = operation({
   method: 'GET',
@@ -35,10 +36,9 @@ export const listPersonalAccessTokens = operation({
       owner_id: user_id ?? actor.id,
       revoked: revoked ?? false,
       search,
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map(presentToken) }
+    return presentPage(found, presentToken)
   },
   returns: pageOf(AccessToken),
   refuses: [unauthorized],

@@ -6,9 +6,10 @@ import { violates } from '../../db/errors.ts'
 import type { ProjectAlias as ProjectAliasRow } from '../../db/schema.ts'
 import { loads } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { invalid, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
+import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { nameFaults } from './rules.ts'
 import * as projectAliases from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const ProjectAlias = t.Object({ id: t.Integer(), project_id: t.Integer(), name: t.String() })
 const present = ({
@@ -40,7 +41,7 @@ export const listProjectAliases = operation({
   gates: [],
   handle: async ({ db, page }) => {
     const found = await projectAliases.list(db, page)
-    return { ...found, items: found.items.map(present) }
+    return presentPage(found, present)
   },
   returns: pageOf(ProjectAlias),
 })
@@ -76,7 +77,6 @@ export const createProjectAlias = operation({
     const row = await projectAliases.insert(db, project.id, params.name).catch((error: unknown) => {
       throw violates(error, 'project_aliases_name_key') ? taken() : error
     })
-    if (row === undefined) throw new Error('an alias was not inserted')
     return present(row)
   },
   returns: ProjectAlias,
@@ -91,7 +91,7 @@ export const deleteProjectAlias = operation({
   first,
   gates: [alias],
   handle: async ({ db, alias }) => {
-    if ((await projectAliases.remove(db, alias.id)) === 0) throw noSuchRecord()
+    await projectAliases.remove(db, alias.id)
     return null
   },
   returns: nothing,

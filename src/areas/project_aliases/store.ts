@@ -23,11 +23,11 @@ const removeStatement = statement((p: Slots<{ id: number }>) =>
 export const find = (db: Db, name: string): Promise<ProjectAlias | undefined> =>
   db.one(findStatement, { name })
 
-export const list = (db: Db, page: { size: number; offset: number }): Promise<Listed<ProjectAlias>> =>
-  db.page(listStatement, { limit: page.size, offset: page.offset })
+export const list = (db: Db, page: { limit: number; offset: number }): Promise<Listed<ProjectAlias>> =>
+  db.page(listStatement, { ...page })
 
 /** Violates `project_aliases_name_key` when any project has that alias. */
-export const insert = (db: Db, projectId: number, name: string): Promise<ProjectAlias | undefined> =>
-  db.one(insertStatement, { project_id: projectId, name })
+export const insert = (db: Db, projectId: number, name: string): Promise<ProjectAlias> =>
+  db.insert(insertStatement, { project_id: projectId, name })
 
-export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
+export const remove = (db: Db, id: number): Promise<void> => db.remove(removeStatement, { id })

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { project, reporter, signedIn, unmodified } from '../../access/gates.ts'
+import { project, reporter, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Label } from '../../db/schema.ts'
 import type { Actor, Context } from '../../http/gate.ts'
@@ -17,6 +17,7 @@ import {
 import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
 import { label, labelInReach, labelNamed } from './gates.ts'
 import * as labels from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export { promoteProjectLabel } from './promote_operations.ts'
 export { subscribeToProjectLabel, unsubscribeFromProjectLabel } from './subscription_operations.ts'
@@ -42,10 +43,9 @@ export const listProjectLabels = operation({
     const found = await labels.listLabels(db, ctx, {
       ancestors: params.include_ancestor_groups,
       search: params.search ?? '',
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map(presentInProject) }
+    return presentPage(found, presentInProject)
   },
   returns: pageOf(ProjectLabel),
 })
@@ -137,7 +137,7 @@ export const deleteProjectLabel = operation({
   summary: 'Delete a label of a project',
   published: true,
   first: [signedIn],
-  gates: [project, reporter, label, unmodified('label')],
+  gates: [project, reporter, label],
   handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],
@@ -154,7 +154,7 @@ export const deleteProjectLabelByName = operation({
     { label_id: t.Optional(t.Integer()), name: t.Optional(t.String()) },
     { exactlyOne: ['label_id', 'name'] },
   ),
-  gates: [project, reporter, labelNamed, unmodified('label')],
+  gates: [project, reporter, labelNamed],
   handle: ({ db, label }) => discardLabel(db, label),
   returns: nothing,
   refuses: [labelLocked],

@@ -6,6 +6,7 @@ import { operation, pageOf } from '../../http/operation.ts'
 import { listOf } from '../../http/schema.ts'
 import { GroupPlace, presentPlace } from '../../records/group_place.ts'
 import { listGroups } from './group_store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const getProjectLanguages = operation({
   method: 'GET',
@@ -46,10 +47,9 @@ export const listProjectGroups = operation({
       skip: params.skip_groups ?? [],
       shared: params.with_shared,
       least: params.shared_min_access_level ?? 0,
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { ...found, items: found.items.map((row) => presentPlace(row, ctx)) }
+    return presentPage(found, (row) => presentPlace(row, ctx))
   },
   returns: pageOf(GroupPlace),
 })

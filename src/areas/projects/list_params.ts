@@ -106,11 +106,11 @@ export async function answerList(
   }
   const items: Static<typeof Project>[] = []
   // One after the other: a page of counts is not to hold up what others ask of git.
-  for (const row of found.items.slice(0, page.size))
+  for (const row of found.items.slice(0, page.limit))
     items.push(await withCommitCount(git, row, presentRecord(row, ask, view)))
   if (page.cursor === undefined) return { items, total: found.total }
   const last = items.at(-1)
-  if (last === undefined || found.items.length <= page.size) return { items, next: undefined }
+  if (last === undefined || found.items.length <= page.limit) return { items, next: undefined }
   return { items, next: { [shape.descending ? 'id_before' : 'id_after']: String(last.id) } }
 }
 
@@ -175,7 +175,7 @@ function wanted(
     active_before: last_activity_before ?? ANY_PROJECT.active_before,
     updated_after: updated_after ?? ANY_PROJECT.updated_after,
     updated_before: updated_before ?? ANY_PROJECT.updated_before,
-    limit: keyset ? page.size + 1 : page.size,
+    limit: keyset ? page.limit + 1 : page.limit,
     offset: keyset ? 0 : page.offset,
   }
   return [shape, values]

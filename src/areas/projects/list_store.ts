@@ -1,11 +1,12 @@
 import { projectPages } from '../../core/project_pages.ts'
 import type { ProjectRecord } from '../../records/full_project.ts'
 import { recordsOf, revive } from './record_store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const list = projectPages<ProjectRecord>((p, rows, shape) => recordsOf(p, rows, shape.everything))
 
 /** One page of projects, as far as the viewer may see them. */
 export const listProjects: typeof list = async (...args) => {
   const found = await list(...args)
-  return { ...found, items: found.items.map(revive) }
+  return presentPage(found, revive)
 }

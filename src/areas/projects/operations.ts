@@ -1,11 +1,5 @@
 import { Type as t } from 'typebox'
-import {
-  anyone,
-  projectEvenArchived as project,
-  projectOwner,
-  signedIn,
-  unmodified,
-} from '../../access/gates.ts'
+import { anyone, projectEvenArchived as project, projectOwner, signedIn } from '../../access/gates.ts'
 import type { Project as Row } from '../../core/projects.ts'
 import { removeProject } from '../../core/project_removal.ts'
 import type { Actor, Context } from '../../http/gate.ts'
@@ -72,7 +66,7 @@ export const deleteProject = operation({
   summary: 'Delete a project; it is gone for the next request',
   published: true,
   first: [signedIn],
-  gates: [project, projectOwner, unmodified('project')],
+  gates: [project, projectOwner],
   handle: async ({ db, project }) => {
     await removeProject(db, project.id)
     return new Answer(202, { message: '202 Accepted' })

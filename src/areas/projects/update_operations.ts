@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { maintainer, projectEvenArchived as project, signedIn, unmodified } from '../../access/gates.ts'
+import { maintainer, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
 import { isBranchName } from '../../core/commit_writing.ts'
 import { findByRef, repositoryPath, type Project as Row } from '../../core/projects.ts'
 import { findReadme } from '../../core/readmes.ts'
@@ -84,7 +84,7 @@ export const updateProject = operation({
   published: true,
   first: [signedIn],
   params,
-  gates: [project, maintainer, unmodified('project')],
+  gates: [project, maintainer],
   handle: async (ctx) => {
     const { db, git, actor, project, params } = ctx
     checkRight(ctx)

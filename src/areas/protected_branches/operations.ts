@@ -16,6 +16,7 @@ import {
 import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
 import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 /** Whoever may not read the code learns nothing about its branches. */
 const first = [signedIn, project, repository, readsCode] as const
@@ -67,8 +68,8 @@ export const listProtectedBranches = operation({
   gates: [developer],
   handle: async ({ db, project, params, page }) => {
     const query = { project_id: project.id, search: params.search ?? '' }
-    const found = await protectedBranches.list(db, { ...query, limit: page.size, offset: page.offset })
-    return { ...found, items: found.items.map(present) }
+    const found = await protectedBranches.list(db, { ...query, ...page })
+    return presentPage(found, present)
   },
   returns: pageOf(ProtectedBranch),
 })
@@ -182,7 +183,7 @@ export const deleteProtectedBranch = operation({
   first,
   gates: [maintainer, protectedBranch, unprotects],
   handle: async ({ db, branch }) => {
-    if ((await protectedBranches.remove(db, branch.id)) === 0) throw noSuchRecord()
+    await protectedBranches.remove(db, branch.id)
     return null
   },
   returns: nothing,

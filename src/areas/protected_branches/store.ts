@@ -87,15 +87,14 @@ export async function insert(
   db: Db,
   branch: { project_id: number; name: string; allow_force_push: boolean },
 ): Promise<number> {
-  const row = await db.one(insertStatement, branch)
-  if (row === undefined) throw new Error('a protected branch was not inserted')
+  const row = await db.insert(insertStatement, branch)
   return row.id
 }
 
 export const setForcePush = (db: Db, id: number, allow_force_push: boolean): Promise<number> =>
   db.run(forceStatement, { id, allow_force_push })
 
-export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
+export const remove = (db: Db, id: number): Promise<void> => db.remove(removeStatement, { id })
 
 /** What is given and taken of one action's levels: levels by their number, users by theirs, taken ones by their id. */
 export interface LevelChange {

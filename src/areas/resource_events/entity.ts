@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { nullable, oneOf, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { Iteration, presentIteration, type IterationShown } from '../../records/iteration.ts'
 import { Milestone, presentMilestone, type MilestoneShown } from '../../records/milestone.ts'
@@ -7,7 +7,7 @@ import { LabelDetails, presentDetails, type LabelShown } from '../../records/not
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 import type { NoteableKind } from '../../core/conversation.ts'
 
-const who = { id: t.Integer(), user: nullable(UserBasic), created_at: timestamp() }
+const who = { id: t.Integer(), user: nullable(UserBasic), created_at: moment() }
 const what = { ...who, resource_type: t.String(), resource_id: t.Integer() }
 const action = oneOf(['add', 'remove'])
 
@@ -64,7 +64,7 @@ const TYPES: Readonly<Record<NoteableKind, string>> = {
 const base = (row: Shown, around: Around): Pick<Static<typeof StateEvent>, 'id' | 'user' | 'created_at'> => ({
   id: row.id,
   user: row.user && presentUser(row.user, around),
-  created_at: row.created_at.toISOString(),
+  created_at: row.created_at,
 })
 const about = (row: Shown, around: Around): Omit<Static<typeof StateEvent>, 'state'> => ({
   ...base(row, around),

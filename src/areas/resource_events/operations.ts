@@ -7,6 +7,7 @@ import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf, type AnyOperation } from '../../http/operation.ts'
 import * as entity from './entity.ts'
 import * as events from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 /** One table of events as the interface has it: its address, the records it is about, and how its rows are shown. */
 interface Kind<Row, Schema extends TSchema> {
@@ -37,9 +38,9 @@ function operationsOf<Row, Schema extends TSchema>(
     first: [signedIn],
     gates: [noteable],
     handle: async ({ db, noteable, page, config }) => {
-      const at = { limit: page.size, offset: page.offset }
-      const { items, total } = await events.listEvents(db, kind.rows, noteable.id, at)
-      return { items: items.map((row) => kind.present(row, { noteable, config })), total }
+      const at = { ...page }
+      const found = await events.listEvents(db, kind.rows, noteable.id, at)
+      return presentPage(found, (row) => kind.present(row, { noteable, config }))
     },
     returns: pageOf<TSchema>(kind.schema),
   })

@@ -10,6 +10,7 @@ import { noSuchRecord } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
 import * as resourceGroups from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const MODES = ['unordered', 'oldest_first', 'newest_first'] as const
 
@@ -43,8 +44,8 @@ export const listResourceGroups = operation({
   first: [signedIn],
   gates: [project, developer],
   handle: async ({ db, project, page }) => {
-    const { items, total } = await resourceGroups.list(db, project.id, page)
-    return { items: items.map(present), total }
+    const found = await resourceGroups.list(db, project.id, page)
+    return presentPage(found, present)
   },
   returns: pageOf(ResourceGroup),
 })

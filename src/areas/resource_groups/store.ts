@@ -6,7 +6,7 @@ import type { Job, ResourceGroup } from '../../db/schema_ci.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 
 interface Page {
-  readonly size: number
+  readonly limit: number
   readonly offset: number
 }
 const listStatement = pageStatement((p: Slots<{ project_id: number; limit: number; offset: number }>) => {
@@ -14,8 +14,8 @@ const listStatement = pageStatement((p: Slots<{ project_id: number; limit: numbe
   return paged(sql<ResourceGroup>`${matches} order by id limit ${p.limit} offset ${p.offset}`, matches)
 })
 /** One page of a project's resource groups, the oldest first. */
-export const list = (db: Db, projectId: number, { size, offset }: Page): Promise<Listed<ResourceGroup>> =>
-  db.page(listStatement, { project_id: projectId, limit: size, offset })
+export const list = (db: Db, projectId: number, { limit, offset }: Page): Promise<Listed<ResourceGroup>> =>
+  db.page(listStatement, { project_id: projectId, limit: limit, offset })
 
 const findStatement = statement((p: Slots<{ project_id: number; key: string }>) =>
   q.selectFrom('resource_groups').selectAll().where('project_id', '=', p.project_id).where('key', '=', p.key),
@@ -38,5 +38,5 @@ const upcomingStatement = pageStatements<
 export const listUpcoming = (
   db: Db,
   { id, process_mode }: ResourceGroup,
-  { size, offset }: Page,
-): Promise<Listed<Job>> => db.page(upcomingStatement({ mode: process_mode }), { id, limit: size, offset })
+  { limit, offset }: Page,
+): Promise<Listed<Job>> => db.page(upcomingStatement({ mode: process_mode }), { id, limit: limit, offset })

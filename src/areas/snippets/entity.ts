@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import type { Snippet as Row } from '../../db/schema_planning.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 
@@ -12,8 +12,8 @@ export const Snippet = t.Object({
   imported: t.Boolean(),
   imported_from: t.String(),
   author: nullable(UserBasic),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
   project_id: t.Integer(),
   web_url: t.String(),
   raw_url: t.String(),
@@ -42,8 +42,8 @@ export function present(row: SnippetShown, { config }: Pick<Instance, 'config'>)
     imported: false,
     imported_from: 'none',
     author: row.author && presentUser(row.author, { config }),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
     project_id: row.project_id,
     web_url,
     raw_url: `${web_url}/raw`,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Type as t } from 'typebox'
-import { anyone, project, reporter, signedIn, unmodified } from '../../access/gates.ts'
+import { anyone, project, reporter, signedIn } from '../../access/gates.ts'
 import { snippet } from '../../access/noteable_gates.ts'
 import { titleFaults } from '../../core/titles.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
@@ -22,6 +22,7 @@ import {
   writeFiles,
   type SnippetFile,
 } from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export const listSnippets = operation({
   method: 'GET',
@@ -31,7 +32,7 @@ export const listSnippets = operation({
   gates: [project, readsSnippets],
   handle: async (ctx) => {
     const found = await listSnippetsOf(ctx.db, ctx.actor, ctx.project, ctx.page)
-    return { ...found, items: found.items.map((row) => present(row, ctx)) }
+    return presentPage(found, (row) => present(row, ctx))
   },
   returns: pageOf(Snippet),
 })
@@ -130,7 +131,7 @@ export const updateSnippet = operation({
     },
     { atLeastOne: ['title', 'description', 'visibility', 'file_name', 'content', 'files'] },
   ),
-  gates: [project, signedIn, snippet, changesSnippet, unmodified('snippet')],
+  gates: [project, signedIn, snippet, changesSnippet],
   handle: async (ctx) => {
     const { db, project, snippet, params } = ctx
     checkTitle(params.title)
@@ -168,7 +169,7 @@ export const deleteSnippet = operation({
   path: '/projects/:id/snippets/:snippet_id',
   summary: 'Delete a snippet',
   published: true,
-  gates: [project, signedIn, snippet, changesSnippet, unmodified('snippet')],
+  gates: [project, signedIn, snippet, changesSnippet],
   handle: async ({ db, project, snippet }) => {
     await removeSnippet(db, project.id, snippet.id)
     return null

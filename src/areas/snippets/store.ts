@@ -38,15 +38,14 @@ export async function listSnippetsOf(
   db: Db,
   viewer: Viewer | null,
   project: { readonly id: number; readonly role: number },
-  page: { readonly size: number; readonly offset: number },
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<SnippetShown>> {
   return db.page(list, {
     project_id: project.id,
     viewer: viewer?.id ?? null,
     role: viewer?.admin === true ? ROLES.owner : project.role,
     open: openTo(viewer),
-    limit: page.size,
-    offset: page.offset,
+    ...page,
   })
 }
 
@@ -71,9 +70,7 @@ export async function insertSnippet(
   db: Db,
   snippet: Fields & { readonly project_id: number; readonly author_id: number },
 ): Promise<Snippet> {
-  const row = await db.one(insert, snippet)
-  if (row === undefined) throw new Error('a snippet was not inserted')
-  return row
+  return db.insert(insert, snippet)
 }
 
 const lock = statement((p: Slots<{ id: number }>) =>

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 import type { CommitStatus as StatusRow } from '../../db/schema_repositories.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 export const CommitStatus = t.Object({
@@ -12,9 +12,9 @@ export const CommitStatus = t.Object({
   name: t.String(),
   target_url: nullable(t.String()),
   description: nullable(t.String()),
-  created_at: timestamp(),
-  started_at: nullable(timestamp()),
-  finished_at: nullable(timestamp()),
+  created_at: moment(),
+  started_at: nullable(moment()),
+  finished_at: nullable(moment()),
   allow_failure: t.Boolean(),
   coverage: nullable(t.Number()),
   pipeline_id: t.Integer(),
@@ -34,9 +34,9 @@ export const present = (
   name: row.name,
   target_url: row.target_url,
   description: row.description,
-  created_at: row.created_at.toISOString(),
-  started_at: row.started_at?.toISOString() ?? null,
-  finished_at: row.finished_at?.toISOString() ?? null,
+  created_at: row.created_at,
+  started_at: row.started_at,
+  finished_at: row.finished_at,
   allow_failure: row.allow_failure,
   coverage: row.coverage,
   pipeline_id: row.pipeline_id,

@@ -14,6 +14,7 @@ import { oneOf } from '../../http/schema.ts'
 import { CommitStatus, present } from './entity.ts'
 import { OPEN, STATES, stepFault, textFaults } from './rules.ts'
 import * as statuses from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 /** The only stage there is outside of the service's own pipelines. */
 const STAGE = 'external'
@@ -45,16 +46,15 @@ export const listCommitStatuses = operation({
       onRef: params.ref !== undefined,
       inPipeline: params.pipeline_id !== undefined,
     }
-    const { items, total } = await statuses.listStatuses(db, shape, {
+    const found = await statuses.listStatuses(db, shape, {
       project_id: project.id,
       sha: commit.id,
       name: params.name ?? '',
       ref: params.ref ?? '',
       pipeline_id: params.pipeline_id ?? 0,
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
-    return { items: items.map((row) => present(row, ctx)), total }
+    return presentPage(found, (row) => present(row, ctx))
   },
   returns: pageOf(CommitStatus),
 })
@@ -176,7 +176,7 @@ async function say(
   said: New,
 ): Promise<Row> {
   if (before !== undefined) await statuses.retireStatus(db, project.id, before.id)
-  return written(await statuses.insertStatus(db, { ...said, sha: commit.id, author_id: actor.id }))
+  return statuses.insertStatus(db, { ...said, sha: commit.id, author_id: actor.id })
 }
 
 function written(row: Row | undefined): Row {

@@ -127,7 +127,7 @@ const insert = statement(
 export const insertStatus = (
   db: Db,
   status: Said & Place & { sha: string; author_id: number },
-): Promise<StatusWithAuthor | undefined> => db.one(insert, status)
+): Promise<StatusWithAuthor> => db.insert(insert, status)
 
 const change = statement(
   (p: Slots<Said & { id: number }>) => sql<StatusWithAuthor>`

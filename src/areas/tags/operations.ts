@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { code, filledRepository, signedInHere } from '../../access/code_gates.ts'
-import { developer, unmodified } from '../../access/gates.ts'
+import { developer } from '../../access/gates.ts'
 import { moveNamed } from '../../core/ref_writing.ts'
 import { isBranchName, signatureOf } from '../../core/commit_writing.ts'
 import { searching } from '../../core/ref_search.ts'
@@ -32,7 +32,7 @@ export const listTags = operation({
     const sorted = await listFound(repository, params.order_by, params.sort === 'desc')
     const matches = searching(params.search ?? '')
     const found = sorted.filter(({ name }) => matches(name))
-    const some = found.slice(page.offset, page.offset + page.size)
+    const some = found.slice(page.offset, page.offset + page.limit)
     const rows = await Promise.all(some.map((one) => complete(repository, one)))
     return { items: rows.map((row) => present(row, ctx)), total: found.length }
   },
@@ -113,7 +113,7 @@ export const deleteTag = operation({
   published: true,
   moves: 'refs',
   first: [...code, signedInHere],
-  gates: [developer, tag, unmodified('tag')],
+  gates: [developer, tag],
   handle: async (ctx) => {
     const ref = TAGS + ctx.tag.name
     await moveNamed(ctx, [ref], async (held) => {

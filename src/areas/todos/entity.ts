@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 
@@ -32,8 +32,8 @@ export const Todo = t.Object({
   target_url: t.String(),
   body: t.String(),
   state: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  created_at: moment(),
+  updated_at: moment(),
 })
 
 export interface TodoShown {
@@ -94,7 +94,7 @@ export function presentTodo(
     target_url: `${config.url}/${place}/-/${address}/${row.iid}${anchor}`,
     body: row.note ?? row.title,
     state: row.state,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
   }
 }

@@ -71,8 +71,7 @@ const listTodos = operation({
       ...(type !== undefined && { type: typed(type) }),
     }
     const { items, total } = await todos.listTodos(db, actor, filter, {
-      limit: page.size,
-      offset: page.offset,
+      ...page,
     })
     return { items: await present(ctx, items), total }
   },

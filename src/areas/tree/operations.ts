@@ -50,10 +50,10 @@ export const listTree = operation({
     }
     // With all below it, a directory can be as large as a repository: its order is that of the walk.
     const all = params.recursive ? undefined : byKind(await list(0, MOST))
-    const items = all ? all.slice(start, start + page.size) : await list(start, page.size)
+    const items = all ? all.slice(start, start + page.limit) : await list(start, page.limit)
     if (!keyset) return { items, total: all?.length }
-    const more = items.length === page.size && (all === undefined || all.length > start + page.size)
-    return { items, next: more ? String(start + page.size) : undefined }
+    const more = items.length === page.limit && (all === undefined || all.length > start + page.limit)
+    return { items, next: more ? String(start + page.limit) : undefined }
   },
   returns: pageOf(TreeEntry, { keyset: true }),
   refuses: [noTree, noPath, badToken],

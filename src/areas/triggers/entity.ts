@@ -1,15 +1,15 @@
 import { Type as t, type Static } from 'typebox'
 import type { TriggerToken as Row } from '../../db/schema_ci.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import { UserBasic, presentUser, type Author } from '../../records/user.ts'
 
 export const TriggerToken = t.Object({
   id: t.Integer(),
   description: t.String(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  last_used: nullable(timestamp()),
+  created_at: moment(),
+  updated_at: moment(),
+  last_used: nullable(moment()),
   token: t.String({ description: 'Whole for its owner, four characters for others' }),
   owner: nullable(UserBasic),
 })
@@ -27,9 +27,9 @@ export function present(
   return {
     id: row.id,
     description: row.description,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    last_used: row.last_used_at?.toISOString() ?? null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    last_used: row.last_used_at,
     token: row.owner_id === actor.id ? token : token.slice(0, SHOWN_TO_OTHERS),
     owner: row.owner && presentUser(row.owner, site),
   }

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { Type as t } from 'typebox'
-import { maintainer, project, signedIn, unmodified } from '../../access/gates.ts'
+import { maintainer, project, signedIn } from '../../access/gates.ts'
 import { digestOf } from '../../access/tokens.ts'
 import type { Project } from '../../core/projects.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, noSuchRecord } from '../../http/problems.ts'
+import { forbidden } from '../../http/problems.ts'
 import { TriggerToken, present, type TriggerTokenWithOwner } from './entity.ts'
 import * as triggerTokens from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const PREFIX = 'glptt-'
 
@@ -33,8 +34,8 @@ export const listTriggerTokens = operation({
   first: [signedIn],
   gates: [project, maintainer],
   handle: async (ctx) => {
-    const { items, total } = await triggerTokens.list(ctx.db, ctx.project.id, ctx.page)
-    return { items: items.map((row) => present(row, ctx)), total }
+    const found = await triggerTokens.list(ctx.db, ctx.project.id, ctx.page)
+    return presentPage(found, (row) => present(row, ctx))
   },
   returns: pageOf(TriggerToken),
 })
@@ -83,7 +84,6 @@ export const updateTriggerToken = operation({
     if (params.description === undefined) return present(triggerToken, ctx)
     const change = { project_id: project.id, id: triggerToken.id, description: params.description }
     const row = await triggerTokens.update(db, change)
-    if (row === undefined) throw noSuchRecord()
     return present(row, ctx)
   },
   returns: TriggerToken,
@@ -95,9 +95,9 @@ export const deleteTriggerToken = operation({
   summary: 'Delete a trigger token',
   published: true,
   first: [signedIn],
-  gates: [project, maintainer, triggerToken, unmodified('triggerToken')],
+  gates: [project, maintainer, triggerToken],
   handle: async ({ db, project, triggerToken }) => {
-    if ((await triggerTokens.remove(db, project.id, triggerToken.id)) === 0) throw noSuchRecord()
+    await triggerTokens.remove(db, project.id, triggerToken.id)
     return null
   },
   returns: nothing,

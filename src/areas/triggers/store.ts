@@ -20,9 +20,8 @@ const listStatement = pageStatement((p: Slots<{ project_id: number; limit: numbe
 export const list = (
   db: Db,
   projectId: number,
-  page: { readonly size: number; readonly offset: number },
-): Promise<Listed<TriggerTokenWithOwner>> =>
-  db.page(listStatement, { project_id: projectId, limit: page.size, offset: page.offset })
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Listed<TriggerTokenWithOwner>> => db.page(listStatement, { project_id: projectId, ...page })
 
 const findStatement = statement(
   (p: Slots<{ project_id: number; id: number }>) => sql<TriggerTokenWithOwner>`
@@ -39,9 +38,7 @@ const insertStatement = statement(
     returning *, ${owner('owner_id')} as owner`,
 )
 export async function insert(db: Db, token: NewToken): Promise<TriggerTokenWithOwner> {
-  const row = await db.one(insertStatement, token)
-  if (row === undefined) throw new Error('a trigger token was not inserted')
-  return row
+  return db.insert(insertStatement, token)
 }
 
 type Change = Pick<TriggerToken, 'project_id' | 'description'> & { readonly id: number }
@@ -50,11 +47,11 @@ const updateStatement = statement(
     update trigger_tokens set description = ${p.description}, updated_at = now()
      where project_id = ${p.project_id} and id = ${p.id} returning *, ${owner('owner_id')} as owner`,
 )
-export const update = (db: Db, change: Change): Promise<TriggerTokenWithOwner | undefined> =>
-  db.one(updateStatement, change)
+export const update = (db: Db, change: Change): Promise<TriggerTokenWithOwner> =>
+  db.update(updateStatement, change)
 
 const removeStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
   q.deleteFrom('trigger_tokens').where('project_id', '=', p.project_id).where('id', '=', p.id),
 )
-export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
-  db.run(removeStatement, { project_id: projectId, id })
+export const remove = (db: Db, projectId: number, id: number): Promise<void> =>
+  db.remove(removeStatement, { project_id: projectId, id })

@@ -4,7 +4,7 @@ import type { User } from '../../db/schema.ts'
 import { loads, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, type Problem } from '../../http/problems.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/schema.ts'
 import * as emails from './email_store.ts'
 import { user } from './gates.ts'
 import { faultsOf } from './rules.ts'
@@ -12,18 +12,18 @@ import { faultsOf } from './rules.ts'
 const Email = t.Object({
   id: t.Integer(),
   email: t.String(),
-  confirmed_at: nullable(timestamp()),
+  confirmed_at: nullable(moment()),
 })
 const present = ({ id, email, confirmed_at }: emails.Email): Static<typeof Email> => ({
   id,
   email,
-  confirmed_at: confirmed_at?.toISOString() ?? null,
+  confirmed_at: confirmed_at,
 })
 const list = async (
-  { db, page }: Context & { readonly page: { readonly size: number; readonly offset: number } },
+  { db, page }: Context & { readonly page: { readonly limit: number; readonly offset: number } },
   userId: number,
 ): Promise<{ items: Static<typeof Email>[]; total: number | undefined }> => {
-  const found = await emails.list(db, { user_id: userId, limit: page.size, offset: page.offset })
+  const found = await emails.list(db, { user_id: userId, ...page })
   return { total: found.total, items: found.items.map(present) }
 }
 

@@ -48,9 +48,7 @@ export async function insert(
   db: Db,
   email: { user_id: number; email: string; confirmed: boolean },
 ): Promise<Email> {
-  const row = await db.one(insertStatement, email)
-  if (row === undefined) throw new Error('an address was not inserted')
-  return row
+  return db.insert(insertStatement, email)
 }
 
 /** Whether an address was refused because it is the user's already, or known to be another's. */

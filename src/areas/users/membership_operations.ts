@@ -14,11 +14,7 @@ export const listMembershipsOfUser = operation({
   params: t.Object({ type: t.Optional(oneOf(['Project', 'Namespace'])) }),
   gates: [userById],
   handle: ({ db, user, params, page }) =>
-    memberships.list(
-      db,
-      { type: params.type ?? 'any' },
-      { user_id: user.id, limit: page.size, offset: page.offset },
-    ),
+    memberships.list(db, { type: params.type ?? 'any' }, { user_id: user.id, ...page }),
   returns: pageOf(
     t.Object({
       source_id: t.Integer(),

@@ -11,6 +11,7 @@ import { changesFrom, userParams } from './changes.ts'
 import { signedInToLook, user } from './gates.ts'
 import { faultsOf } from './rules.ts'
 import * as users from './store.ts'
+import { presentPage } from '../../http/pages.ts'
 
 export * from './email_operations.ts'
 export * from './membership_operations.ts'
@@ -67,10 +68,10 @@ export const listUsers = operation({
       db,
       admin ? { ...forAll, admins, without_projects, created_after, created_before } : forAll,
       admin ? { order, desc: sort === 'desc', anyEmail: true } : { order: 'id', desc: true, anyEmail: false },
-      { limit: page.size, offset: page.offset },
+      { ...page },
     )
     const present = admin ? presentFully : presentUser
-    return { ...found, items: found.items.map((row) => present(row, { config })) }
+    return presentPage(found, (row) => present(row, { config }))
   },
   returns: pageOf(SomeUser),
   refuses: [listRefused, unpaired],

@@ -11,6 +11,7 @@ import { date, listOf, oneOf } from '../../http/schema.ts'
 import type { User } from '../../db/schema.ts'
 import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
 import { userById } from './gates.ts'
+import { presentPage } from '../../http/pages.ts'
 
 const wanted = {
   name: t.String({ minLength: 1, maxLength: 255 }),
@@ -80,9 +81,9 @@ export const listImpersonationTokens = operation({
       revoked: false,
       search: false,
     }
-    const filters = { owner_id: user.id, revoked: false, search: '', limit: page.size, offset: page.offset }
+    const filters = { owner_id: user.id, revoked: false, search: '', ...page }
     const found = await tokens.list(db, shape, filters)
-    return { ...found, items: found.items.map(present) }
+    return presentPage(found, present)
   },
   returns: pageOf(ImpersonationToken),
 })
