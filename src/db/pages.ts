@@ -7,6 +7,12 @@ export const COUNTED = 10_000
 /** The counted query; a function of a row limit where the list unites several parts that each need the limit. */
 export type Matches = RawBuilder<unknown> | ((limit: number) => RawBuilder<unknown>)
 
+/** What a statement of a page is bound to. */
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
 /** A list, as parts of the statement that pages it. */
 export interface Paging<Row> {
   /** One page, ordered and cut by `limit` and `offset`. */

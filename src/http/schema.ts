@@ -1,5 +1,13 @@
 import type { LongText } from './long_text.ts'
-import { Type as t, type TSchema, type TUnsafe, type Static, type TArray } from 'typebox'
+import {
+  Type as t,
+  type Static,
+  type TArray,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from 'typebox'
 
 // The few schemas that every area needs, so that one kind of value has one form in types, checks and documents.
 
@@ -27,6 +35,15 @@ export const moment = (): TUnsafe<Date | string> => t.Unsafe({ type: 'string', f
 export const timestamp = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'date-time' })
 /** `2026-01-31`, sent and received. */
 export const date = (): TUnsafe<string> => t.Unsafe({ type: 'string', format: 'date' })
+
+/** Parameters that change a record: each may be left out, and none has a default. */
+export const changesOf = <P extends TProperties>(fields: P): { [K in keyof P]: TOptional<P[K]> } =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const { default: _default, ...rest } = field as { default?: unknown }
+      return [name, t.Optional(t.Unsafe(rest))]
+    }),
+  ) as unknown as { [K in keyof P]: TOptional<P[K]> }
 
 /** A list parameter; `1,2` is taken for `[1, 2]`. */
 export const listOf = <T extends TSchema>(items: T): TArray<T> => t.Array(items, { commas: true })

@@ -1,21 +1,16 @@
-import { Type as t, type Static } from 'typebox'
-import type { FreezePeriod as Row } from '../../db/schema_freeze_periods.ts'
+import { Type as t } from 'typebox'
 import { moment } from '../../http/schema.ts'
+
+/** The fields that callers write. */
+export const fields = {
+  freeze_start: t.String({ description: 'A cron expression of five fields' }),
+  freeze_end: t.String({ description: 'A cron expression of five fields' }),
+  cron_timezone: t.String({ default: 'UTC', description: 'An IANA time zone' }),
+}
 
 export const FreezePeriod = t.Object({
   id: t.Integer(),
-  freeze_start: t.String({ description: 'A cron expression' }),
-  freeze_end: t.String({ description: 'A cron expression' }),
-  cron_timezone: t.String(),
+  ...fields,
   created_at: moment(),
   updated_at: moment(),
-})
-
-export const present = (row: Row): Static<typeof FreezePeriod> => ({
-  id: row.id,
-  freeze_start: row.freeze_start,
-  freeze_end: row.freeze_end,
-  cron_timezone: row.cron_timezone,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
 })

@@ -3,17 +3,18 @@ import { maintainer, project, reporter, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { FreezePeriod, present } from './entity.ts'
-import { badFreeze, changeParams, checkFreeze, newParams } from './params.ts'
+import { changesOf } from '../../http/schema.ts'
+import { FreezePeriod, fields } from './entity.ts'
+import { badFreeze, checkFreeze } from './rules.ts'
 import * as freezePeriods from './store.ts'
-import { presentPage } from '../../http/pages.ts'
 
 const freezePeriod = loads({
   param: 'freeze_period_id',
   type: t.Integer(),
   as: 'freezePeriod',
   says: 'a freeze period of the project',
-  find: ({ db, project }: Has<{ project: Project }>, id) => freezePeriods.find(db, project.id, id),
+  find: ({ db, project }: Has<{ project: Project }>, id) =>
+    freezePeriods.find(db, { project_id: project.id, id }),
 })
 
 export const listFreezePeriods = operation({
@@ -22,10 +23,7 @@ export const listFreezePeriods = operation({
   summary: 'List the freeze periods of a project, the oldest first',
   first: [signedIn],
   gates: [project, reporter],
-  handle: async ({ db, project, page }) => {
-    const found = await freezePeriods.list(db, project.id, page)
-    return presentPage(found, present)
-  },
+  handle: ({ db, project, page }) => freezePeriods.list(db, project.id, page),
   returns: pageOf(FreezePeriod),
 })
 
@@ -35,7 +33,7 @@ export const getFreezePeriod = operation({
   summary: 'Get a freeze period',
   first: [signedIn],
   gates: [project, reporter, freezePeriod],
-  handle: async ({ freezePeriod }) => present(freezePeriod),
+  handle: async ({ freezePeriod }) => freezePeriod,
   returns: FreezePeriod,
 })
 
@@ -44,12 +42,10 @@ export const createFreezePeriod = operation({
   path: '/projects/:id/freeze_periods',
   summary: 'Add a freeze period to a project',
   first: [signedIn],
-  params: newParams,
+  params: t.Object(fields),
   gates: [project, maintainer],
-  handle: async ({ db, project, params }) => {
-    const { freeze_start, freeze_end, cron_timezone = 'UTC' } = checkFreeze(params)
-    return present(await freezePeriods.insert(db, project.id, { freeze_start, freeze_end, cron_timezone }))
-  },
+  handle: async ({ db, project, params }) =>
+    freezePeriods.insert(db, { project_id: project.id, ...checkFreeze(params) }),
   returns: FreezePeriod,
   refuses: [badFreeze],
 })
@@ -59,13 +55,9 @@ export const updateFreezePeriod = operation({
   path: '/projects/:id/freeze_periods/:freeze_period_id',
   summary: 'Change a freeze period',
   first: [signedIn],
-  params: changeParams,
+  params: t.Object(changesOf(fields)),
   gates: [project, maintainer, freezePeriod],
-  handle: async ({ db, freezePeriod, params }) => {
-    const { freeze_start = null, freeze_end = null, cron_timezone = null } = checkFreeze(params)
-    const row = await freezePeriods.update(db, freezePeriod, { freeze_start, freeze_end, cron_timezone })
-    return present(row)
-  },
+  handle: async ({ db, freezePeriod, params }) => freezePeriods.update(db, freezePeriod, checkFreeze(params)),
   returns: FreezePeriod,
   refuses: [badFreeze],
 })
@@ -77,9 +69,6 @@ export const deleteFreezePeriod = operation({
   published: true,
   first: [signedIn],
   gates: [project, maintainer, freezePeriod],
-  handle: async ({ db, freezePeriod }) => {
-    await freezePeriods.remove(db, freezePeriod)
-    return null
-  },
+  handle: ({ db, freezePeriod }) => freezePeriods.remove(db, freezePeriod),
   returns: nothing,
 })

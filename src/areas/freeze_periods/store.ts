@@ -1,11 +1,17 @@
 import { sql } from 'kysely'
 import type { Freeze } from '../../core/freeze_periods.ts'
 import type { Db } from '../../db/client.ts'
+import { paged, pageStatement, type Listed, type Page } from '../../db/pages.ts'
+import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
 import type { FreezePeriod } from '../../db/schema_freeze_periods.ts'
-import { paged, pageStatement, type Listed } from '../../db/pages.ts'
-import { q, statement, type Slots } from '../../db/statement.ts'
+import type { Slots } from '../../db/statement.ts'
+import { fields } from './entity.ts'
+import { keysOf } from '../../http/schema.ts'
 
-const listStatement = pageStatement((p: Slots<{ project_id: number; limit: number; offset: number }>) =>
+const columns = keysOf(fields)
+type Key = Pick<FreezePeriod, 'project_id' | 'id'>
+
+const listStatement = pageStatement((p: Slots<{ project_id: number } & Page>) =>
   paged(
     sql<FreezePeriod>`
       select * from freeze_periods where project_id = ${p.project_id}
@@ -13,50 +19,20 @@ const listStatement = pageStatement((p: Slots<{ project_id: number; limit: numbe
     sql`select from freeze_periods where project_id = ${p.project_id}`,
   ),
 )
-/** One page, the oldest first. */
-export const list = (
-  db: Db,
-  projectId: number,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<Listed<FreezePeriod>> => db.page(listStatement, { project_id: projectId, ...page })
+/** One page of a project's freeze periods, the oldest first. */
+export const list = (db: Db, project_id: number, page: Page): Promise<Listed<FreezePeriod>> =>
+  db.page(listStatement, { project_id, ...page })
 
-const findStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
-  q.selectFrom('freeze_periods').selectAll().where('project_id', '=', p.project_id).where('id', '=', p.id),
-)
-export const find = (db: Db, projectId: number, id: number): Promise<FreezePeriod | undefined> =>
-  db.one(findStatement, { project_id: projectId, id })
+const findStatement = selectOne('freeze_periods', ['project_id', 'id'])
+export const find = (db: Db, key: Key): Promise<FreezePeriod | undefined> => db.one(findStatement, key)
 
-const insertStatement = statement(
-  (p: Slots<Freeze & { project_id: number }>) => sql<FreezePeriod>`
-    insert into freeze_periods (project_id, freeze_start, freeze_end, cron_timezone)
-    values (${p.project_id}, ${p.freeze_start}, ${p.freeze_end}, ${p.cron_timezone}) returning *`,
-)
-export async function insert(db: Db, projectId: number, freeze: Freeze): Promise<FreezePeriod> {
-  return db.insert(insertStatement, { project_id: projectId, ...freeze })
-}
+const insertStatement = insertInto('freeze_periods', ['project_id', ...columns])
+export const insert = (db: Db, row: Freeze & { project_id: number }): Promise<FreezePeriod> =>
+  db.insert(insertStatement, row)
 
-/** What is null stays as it is. */
-interface Changes {
-  readonly freeze_start: string | null
-  readonly freeze_end: string | null
-  readonly cron_timezone: string | null
-}
-const updateStatement = statement(
-  (p: Slots<Changes & { project_id: number; id: number }>) => sql<FreezePeriod>`
-    update freeze_periods
-       set freeze_start = coalesce(${p.freeze_start}, freeze_start),
-           freeze_end = coalesce(${p.freeze_end}, freeze_end),
-           cron_timezone = coalesce(${p.cron_timezone}, cron_timezone), updated_at = now()
-     where project_id = ${p.project_id} and id = ${p.id} returning *`,
-)
-export const update = (
-  db: Db,
-  { project_id, id }: Pick<FreezePeriod, 'project_id' | 'id'>,
-  changes: Changes,
-): Promise<FreezePeriod> => db.update(updateStatement, { project_id, id, ...changes })
+const updateStatement = updateIn('freeze_periods', ['project_id', 'id'], columns)
+export const update = (db: Db, key: Key, changes: Partial<Freeze>): Promise<FreezePeriod> =>
+  db.update(updateStatement, { project_id: key.project_id, id: key.id, ...changes })
 
-const removeStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
-  q.deleteFrom('freeze_periods').where('project_id', '=', p.project_id).where('id', '=', p.id),
-)
-export const remove = (db: Db, { project_id, id }: Pick<FreezePeriod, 'project_id' | 'id'>): Promise<void> =>
-  db.remove(removeStatement, { project_id, id })
+const removeStatement = deleteFrom('freeze_periods', ['project_id', 'id'])
+export const remove = (db: Db, key: Key): Promise<void> => db.remove(removeStatement, key)
