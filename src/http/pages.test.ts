@@ -140,7 +140,7 @@ suite('what the headers of a page say', () => {
     const query = `search=x&junk=${'j'.repeat(11_000)}&junk[a]=1`
     const headers = pageHeaders(
       { address: 'https://x.test/list', query, declared: new Set(['search']) },
-      { number: 2, size: 20, offset: 20, cursor: undefined },
+      { number: 2, limit: 20, offset: 20, cursor: undefined },
       { items: [], total: 100 },
     )
     assert.equal(headers['link']?.includes('junk'), false)
