@@ -1,4 +1,5 @@
 import type { Vault } from './access/secrets.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Moving } from './core/moving.ts'
 import type { Settings } from './core/settings.ts'
@@ -9,6 +10,8 @@ import type { Git } from './git/git.ts'
 export interface Instance {
   readonly config: Config
   readonly db: Db
+  /** Files by digest: packages, artifacts, exports, uploads. */
+  readonly blobs: Blobs
   readonly git: Git
   readonly settings: Settings
   readonly moving: Moving

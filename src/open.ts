@@ -6,6 +6,10 @@ import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import { watchJobs } from './ci/watch.ts'
+import { openBlobs } from './blobs/blobs.ts'
+import { collectBlobs } from './blobs/collect.ts'
+import { openDisk } from './blobs/disk.ts'
+import { BLOB_REFERENCES } from './blobs/references.ts'
 import type { Config } from './config.ts'
 import { hearCommits } from './core/commit_references.ts'
 import { sendInvitations } from './core/invitation_mail.ts'
@@ -32,6 +36,7 @@ import { startWorker, type Worker } from './jobs/worker.ts'
 // Where everything but the doors is constructed. Commands stop here: what serves requests takes as long to load again.
 
 const JOBS: readonly AnyJob[] = [
+  collectBlobs,
   measureRepository,
   maintainRepository,
   hearCommits,
@@ -104,6 +109,11 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
     instance: {
       config,
       db: client,
+      blobs: openBlobs({
+        db: client,
+        storage: openDisk(join(config.dataDir, 'blobs')),
+        references: BLOB_REFERENCES,
+      }),
       git,
       settings,
       vault,

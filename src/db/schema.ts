@@ -4,6 +4,7 @@ import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as ci from './schema_ci.ts'
 import type { FreezePeriodTable } from './schema_freeze_periods.ts'
+import type { BlobTable } from './schema_blobs.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
@@ -65,6 +66,7 @@ export interface Database {
   label_priorities: planning.LabelPriorityTable
   badges: BadgeTable
   freeze_periods: FreezePeriodTable
+  blobs: BlobTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable

@@ -1,0 +1,8 @@
+/** A column that names a blob by its digest, by a foreign key to `blobs (sha256)`, with an index on it. */
+export interface BlobReference {
+  readonly table: string
+  readonly column: string
+}
+
+/** All such columns. A table that is missing here keeps its blobs all the same, but stops the collection of garbage. */
+export const BLOB_REFERENCES: readonly BlobReference[] = []
