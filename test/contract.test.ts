@@ -21,6 +21,7 @@ const SERVED = new Set([
   'group_labels',
   'invitations',
   'plan_limits',
+  'package_protection',
   'project_aliases',
   'commits',
   'submodules',

@@ -18,11 +18,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ['db', 'type instance'],
   core: ['db', 'git', 'jobs', 'blobs', 'type instance'],
   records: ['http', 'core', 'db', 'git', 'type config', 'type instance'],
+  packages: ['core', 'db', 'blobs', 'jobs', 'type instance'],
   ci: ['core', 'db', 'git', 'jobs', 'blobs', 'type instance'],
   access: ['http', 'core', 'db', 'type config', 'type git', 'type instance'],
   areas: [
     'access',
     'ci',
+    'packages',
     'http',
     'core',
     'records',

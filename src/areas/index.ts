@@ -25,6 +25,7 @@ import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
+import * as packageProtection from './package_protection/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
@@ -62,6 +63,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   discussions: discussionOperations,
   notes: noteOperations,
   namespaces,
+  package_protection: packageProtection,
   project_aliases: projectAliases,
   plan_limits: planLimits,
   group_labels: groupLabels,

@@ -5,6 +5,7 @@ import type { BadgeTable } from './schema_badges.ts'
 import type * as ci from './schema_ci.ts'
 import type { FreezePeriodTable } from './schema_freeze_periods.ts'
 import type { BlobTable } from './schema_blobs.ts'
+import type * as packages from './schema_packages.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
@@ -67,6 +68,7 @@ export interface Database {
   badges: BadgeTable
   freeze_periods: FreezePeriodTable
   blobs: BlobTable
+  package_protection_rules: packages.PackageProtectionRuleTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable

@@ -41,7 +41,9 @@ export const preconditionFailed = (): Problem => message(412, '412 Precondition 
 /** What was asked for is larger than is sent this way. */
 export const tooLarge = (text: string): Problem => message(413, text)
 /** A record that would not be valid, where the published interface gives whole sentences. */
-export const unprocessable = (texts: string | readonly string[]): Problem => message(422, texts)
+export const unprocessable = (
+  texts: string | readonly string[] | { readonly error: readonly string[] },
+): Problem => message(422, texts)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
 /** As many large bodies as fit are being worked on; `seconds` is a whole number. */

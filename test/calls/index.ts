@@ -10,6 +10,7 @@ import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
 import { members } from './members.ts'
 import { mergeRequests } from './merge_requests.ts'
+import { packages } from './packages.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
 import { projectLabels } from './project_labels.ts'
@@ -31,6 +32,7 @@ const ALL: readonly Calls[] = [
   issues,
   members,
   mergeRequests,
+  packages,
   people,
   planning,
   projectLabels,

@@ -1,10 +1,11 @@
 import { Type as t, type TInteger, type TOptional } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
 import { selfManaged } from '../../access/tiers.ts'
+import { DEFAULT_LIMITS, type Limit, type Limits } from '../../core/plan_limits.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
-import { DEFAULT_LIMITS, PLAN_NAMES, limitFaults, type Limit, type Limits } from './rules.ts'
+import { PLAN_NAMES, limitFaults } from './rules.ts'
 import * as planLimits from './store.ts'
 
 const NAMES = keysOf(DEFAULT_LIMITS)

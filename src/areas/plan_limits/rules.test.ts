@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_LIMITS, PLAN_NAMES, limitFaults } from './rules.ts'
+import { DEFAULT_LIMITS } from '../../core/plan_limits.ts'
+import { PLAN_NAMES, limitFaults } from './rules.ts'
 
 const BELOW = ['must be greater than or equal to 0']
 
