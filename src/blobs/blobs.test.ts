@@ -18,7 +18,7 @@ let blobs: Blobs
 let drop: () => Promise<void>
 before(async () => {
   const database = await createTestDatabase()
-  drop = database.drop
+  drop = () => database.drop()
   db = createClient({ connectionString: database.url })
   root = mkdtempSync(join(tmpdir(), 'guildhall-blobs-'))
   await db.script('create table things (digest text references blobs (sha256))')
