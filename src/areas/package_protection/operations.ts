@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { maintainer, project, signedIn, unmodified } from '../../access/gates.ts'
+import { maintainer, project, signedIn } from '../../access/gates.ts'
 import { selfManaged } from '../../access/tiers.ts'
 import type { Project } from '../../core/projects.ts'
 import { violates } from '../../db/errors.ts'
@@ -125,7 +125,7 @@ export const deletePackageProtectionRule = operation({
   first,
   // None of its own, but read where parameters are: before a caller without a token is refused.
   params: t.Object({}),
-  gates: [...ofOne, unmodified('rule')],
+  gates: ofOne,
   handle: async ({ db, project, rule }) => {
     if ((await rules.remove(db, project.id, rule.id)) === 0) throw noSuchRecord()
     return null

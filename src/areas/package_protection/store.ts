@@ -57,9 +57,9 @@ export const find = (db: Db, projectId: number, id: number): Promise<Rule | unde
 export const list = (
   db: Db,
   projectId: number,
-  page: { readonly size: number; readonly offset: number },
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<Rule>> =>
-  db.page(listStatement, { project_id: projectId, limit: page.size, offset: page.offset })
+  db.page(listStatement, { project_id: projectId, limit: page.limit, offset: page.offset })
 
 /** Violates `package_protection_rules_pattern_key` when the project has that pattern for that type. */
 export const insert = (db: Db, projectId: number, values: RuleValues): Promise<Rule | undefined> =>
