@@ -7,6 +7,7 @@ import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
 import { isAway, isDiskFull } from './db/errors.ts'
 import { isGitAway, isGitDiskFull } from './git/errors.ts'
+import { foldPaths } from './http/addresses.ts'
 import { allowedAt } from './http/allowed.ts'
 import type { AnswerCheck } from './http/answers.ts'
 import { mount } from './http/dispatch.ts'
@@ -36,6 +37,7 @@ export function createApp(
     logger: log,
     onAnswer: metrics.onAnswer,
     allowed: allowedAt('/api/v4', served),
+    rewrite: foldPaths(served),
     trustProxy: config.trustedProxies,
     isAway: (error) => isAway(error) || isGitAway(error),
     isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
+import { addAlertIntegrations } from './cli/alert_integrations.ts'
+import { addAlerts } from './cli/alerts.ts'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
 import { addFreezes } from './cli/freezes.ts'
+import { addErrors } from './cli/errors.ts'
 import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
@@ -49,6 +52,9 @@ async function buildProgram(): Promise<Command> {
     addInvitations,
     addThings,
     addPlanning,
+    addAlertIntegrations,
+    addAlerts,
+    addErrors,
     addSwitches,
     addFreezes,
     addDemo,

@@ -23,6 +23,7 @@ import { removeRepository } from './core/project_removal.ts'
 import { maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import { openUnheardPushes } from './core/unheard_pushes.ts'
+import { pruneErrorEvents } from './errors/partitions.ts'
 import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
@@ -48,6 +49,7 @@ const JOBS: readonly AnyJob[] = [
   sendInvitations,
   branchByCommand,
   issueByCommand,
+  pruneErrorEvents,
 ]
 
 export interface Opened {

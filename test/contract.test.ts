@@ -17,11 +17,14 @@ const SERVED = new Set([
   'resource_groups',
   'groups',
   'badges',
+  'error_tracking',
   'namespaces',
   'group_labels',
   'invitations',
   'plan_limits',
   'package_protection',
+  'admin_token',
+  'alert_receivers',
   'project_aliases',
   'commits',
   'submodules',
@@ -54,9 +57,12 @@ const document = openapi(operations, 'http://localhost') as {
   paths: Record<string, Record<string, Documented>>
 }
 const documented = new Map(
-  Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(document.paths).flatMap(([path, { servers, ...methods }]) =>
     Object.entries(methods).map(([method, operation]) => [
-      keyOf({ method: method.toUpperCase(), path: path.replaceAll(/\{(\w+)\}/g, ':$1') }),
+      keyOf({
+        method: method.toUpperCase(),
+        path: (servers ? '{base_url}' : '') + path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      }),
       operation,
     ]),
   ),
@@ -102,7 +108,7 @@ test('operations beside the table are marked as published, and all of them are s
 const VERBS = [
   'list get create update delete check search render add remove set mark subscribe unsubscribe cherryPick revert',
   'revoke rotate block unblock activate deactivate share unshare transfer archive unarchive fork star unstar promote',
-  'merge rebase approve unapprove move restore resolve invite import',
+  'merge rebase approve unapprove move restore resolve invite import introspect',
 ].flatMap((line) => line.split(' '))
 
 test('operation names are unique and start with a verb', () => {

@@ -3,9 +3,12 @@ import { after, test } from 'node:test'
 import { administrator, signedIn } from '../src/access/gates.ts'
 import { operations } from '../src/areas/index.ts'
 import { ROLES, type RoleName } from '../src/core/roles.ts'
+import { DEFAULT_FEATURES, setFeature } from '../src/core/settings.ts'
 import type { AnyGate } from '../src/http/gate.ts'
 import { gatesOf, type NamedOperation } from '../src/http/operation.ts'
 import { requiredOf } from '../src/http/params.ts'
+import { hasNoBody } from '../src/http/problems.ts'
+import { keysOf } from '../src/http/schema.ts'
 import { callIn, callerOf, openScene, setScene } from './calls/scene.ts'
 import type { Someone } from './support/makers.ts'
 import { contents, visible } from './support/stand.ts'
@@ -17,7 +20,10 @@ import { openWorld, type Answered, type World } from './support/world.ts'
 const world = await openWorld()
 const free = await openWorld({ env: { GUILDHALL_TIER: 'free' } })
 const hosted = await openWorld({ env: { GUILDHALL_OFFERING: 'hosted' } })
-after(() => Promise.all([world, free, hosted].map((one) => one.close())))
+const flagless = await openWorld({ fresh: true })
+for (const name of keysOf(DEFAULT_FEATURES)) await setFeature(flagless.opened.instance.db, name, false)
+await flagless.opened.instance.settings.reload()
+after(() => Promise.all([world, free, hosted, flagless].map((one) => one.close())))
 
 /** One scene that is called, and one whose owner may use both. */
 const [scene, other] = [await openScene(world, 'private'), await openScene(world, 'private')]
@@ -72,21 +78,15 @@ async function ask(op: NamedOperation, { as, path, without, ...turn }: Turn = {}
 /** A few refusals name what was asked for. */
 const refusal = (gate: AnyGate, asked?: string): { status: number; body: unknown } => {
   const refuse: (asked?: string) => ReturnType<AnyGate['refuses']> = gate.refuses
-  const { status, body } = refuse(asked)
-  return { status, body }
+  const problem = refuse(asked)
+  return { status: problem.status, body: hasNoBody(problem) ? undefined : problem.body }
 }
 const refused = ({ status, body }: Answered): { status: number; body: unknown } => ({ status, body })
 
-for (const op of operations) {
-  const refuses = (title: string, work: () => Promise<void>): void =>
-    void test(`${op.name} refuses ${title}`, work)
-
-  if (op.first?.includes(signedIn))
-    refuses('callers without a token, before anything else', async () => {
-      assert.deepEqual(refused(await ask(op)), { status: 401, body: { message: '401 Unauthorized' } })
-      assert.deepEqual(visible(await ask(op, { path: { id: '999999' } })), visible(await ask(op)))
-    })
-
+function refusesTokens(
+  op: NamedOperation,
+  refuses: (title: string, work: () => Promise<void>) => void,
+): void {
   refuses('a token that is unknown', async () => {
     const answer = await ask(op, { as: { ...stranger, token: 'glpat-unknown' } })
     assert.deepEqual(refused(answer), { status: 401, body: { message: '401 Unauthorized' } })
@@ -108,6 +108,33 @@ for (const op of operations) {
       scope: [...new Set(['api', 'read_api', ...(op.scopes ?? [])])].join(' '),
     })
   })
+}
+
+for (const op of operations) {
+  const refuses = (title: string, work: () => Promise<void>): void =>
+    void test(`${op.name} refuses ${title}`, work)
+
+  if (op.first?.includes(signedIn))
+    refuses('callers without a token, before anything else', async () => {
+      assert.deepEqual(refused(await ask(op)), { status: 401, body: { message: '401 Unauthorized' } })
+      assert.deepEqual(visible(await ask(op, { path: { id: '999999' } })), visible(await ask(op)))
+    })
+
+  // Programs send keys of their own: nobody signs in.
+  if (op.inbound === undefined) refusesTokens(op, refuses)
+  else
+    refuses('a sender without a key as it refuses a wrong one', async () => {
+      const asked = await groundOf(op)
+      const path = op.path.replaceAll(/:(\w+)/g, (_all, name: string) => asked.here[name] ?? '')
+      const [none, wrong, other] = await Promise.all(
+        [{}, { authorization: 'Bearer wrong' }, { 'private-token': admin.token }].map((headers) =>
+          world.call(op.method, path, { headers: { ...headers }, body: {} }),
+        ),
+      )
+      assert.ok((none?.status ?? 0) >= 400)
+      assert.deepEqual(none && visible(none), wrong && visible(wrong))
+      assert.deepEqual(none && visible(none), other && visible(other))
+    })
 
   if (has(op, administrator))
     refuses('whoever is no administrator, before the parameters are read', async () => {
@@ -144,6 +171,11 @@ for (const op of operations) {
       refuses(`below the tier ${gate.tier}`, async () =>
         assert.deepEqual(refused(await ask(op, { in: free })), refusal(gate)),
       )
+    else if (gate.kind === 'enables' && gate.flag !== undefined)
+      refuses(`while ${gate.says} is off`, async () => {
+        const someone = await flagless.make.admin()
+        assert.deepEqual(refused(await ask(op, { in: flagless, as: someone })), refusal(gate))
+      })
     else if (gate.kind === 'enables')
       refuses(`without ${gate.says}`, async () => {
         const someone = await hosted.make.admin()

@@ -25,6 +25,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'access',
     'ci',
     'packages',
+    'alerts',
+    'errors',
     'http',
     'core',
     'records',
@@ -37,6 +39,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   console: ['http', 'db', 'core', 'access', 'type config', 'type instance'],
   transport: ['access', 'http', 'core', 'git', 'type instance'],
+  alerts: ['db', 'core', 'jobs', 'type instance'],
+  errors: ['db', 'core', 'jobs', 'type instance'],
   instance: ['type access', 'type blobs', 'type config', 'type core', 'type db', 'type git'],
 }
 /** These construct and command: they may import anything, and only each other may import them. */

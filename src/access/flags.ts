@@ -8,6 +8,7 @@ export const flag = (
   refuses: () => Problem = noRoute,
 ): Gate<'enables', never, object, object> =>
   enables({
+    flag: name,
     says: `feature flag \`${name}\``,
     refuses,
     holds: ({ settings }) => settings.enabled(name),

@@ -1,5 +1,7 @@
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import * as accessTokens from './access_tokens/operations.ts'
+import * as adminToken from './admin_token/operations.ts'
+import * as alertReceivers from './alert_receivers/operations.ts'
 import * as applicationSettings from './application_settings/operations.ts'
 import * as archive from './archive/operations.ts'
 import { reactionOperations } from './award_emoji/operations.ts'
@@ -13,6 +15,7 @@ import * as commits from './commits/operations.ts'
 import * as compare from './compare/operations.ts'
 import { discussionOperations, noteOperations } from './discussions/operations.ts'
 import * as epics from './epics/operations.ts'
+import * as errorTracking from './error_tracking/operations.ts'
 import * as files from './files/operations.ts'
 import * as freezePeriods from './freeze_periods/operations.ts'
 import * as groupLabels from './group_labels/operations.ts'
@@ -66,6 +69,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   package_protection: packageProtection,
   project_aliases: projectAliases,
   plan_limits: planLimits,
+  alert_receivers: alertReceivers,
   group_labels: groupLabels,
   groups,
   issues,
@@ -73,10 +77,12 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   todos: todoOperations,
   badges,
   freeze_periods: freezePeriods,
+  admin_token: adminToken,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,
   user,
+  error_tracking: errorTracking,
   members,
   invitations,
   access_tokens: accessTokens,

@@ -72,6 +72,14 @@ const revokeStatement = statement(
     update personal_access_tokens set revoked = true, updated_at = now() where id = ${p.id} and not revoked`,
 )
 
+const byDigest = statement(
+  (p: Slots<{ digest: Buffer }>) =>
+    sql<Token>`select ${TOKEN} from personal_access_tokens t where t.digest = ${p.digest}`,
+)
+/** A token by its digest, whether it is still good or not. */
+export const findByDigest = (db: Db, digest: Buffer): Promise<Token | undefined> =>
+  db.one(byDigest, { digest })
+
 export const find = (db: Db, id: number): Promise<Token | undefined> => db.one(byId, { id })
 
 /** Returns how many it was: 0 for one that is revoked already. */

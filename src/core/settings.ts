@@ -15,6 +15,8 @@ export const DEFAULT_SETTINGS = {
   default_branch_protection: 2,
   default_projects_limit: 100_000,
   email_confirmation_setting: 'off',
+  error_tracking_events_per_minute: 6_000,
+  error_tracking_retention_days: 30,
   enable_member_promotion_management: false,
   home_page_url: '',
   impersonation_enabled: true,
@@ -50,6 +52,7 @@ export const DEFAULT_FEATURES = {
   admin_token_revoke: true,
   product_analytics_features: true,
   generic_alert_fingerprinting: true,
+  integrated_error_tracking: true,
 } as const satisfies Record<string, boolean>
 export type FeatureName = keyof typeof DEFAULT_FEATURES
 

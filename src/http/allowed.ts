@@ -1,3 +1,5 @@
+import { addressOf } from './addresses.ts'
+
 /** Tells which methods an address has, in the form of `Allow`; undefined for an address that is none. */
 export type Allowed = (path: string) => string | undefined
 
@@ -15,11 +17,11 @@ export function allowedAt(
 ): Allowed {
   const shapes = new Map<string, Shape>()
   for (const { path, method } of operations) {
-    const parts = path.split('/')
-    const text = parts.map((part) => (part.startsWith(':') ? '[^/]+' : part)).join('/')
+    const parts = addressOf(prefix, path).split('/')
+    const text = parts.map((part) => part.replace(/^:\w+/, '[^/]+').replace('.', '\\.')).join('/')
     const words = parts.filter((part) => !part.startsWith(':')).length
     const shape = shapes.get(text) ?? {
-      pattern: new RegExp(`^${prefix}${text}/?$`),
+      pattern: new RegExp(`^${text}/?$`),
       words,
       methods: new Set(),
     }

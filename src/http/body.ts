@@ -45,6 +45,13 @@ function readJson(bytes: Buffer, texts: LongTexts | undefined): Tree {
   return value
 }
 
+/** The value of a JSON body that may be nested `depth` deep; undefined for an empty body. Throws a Problem. */
+export function jsonOf(bytes: Buffer, depth: number): unknown {
+  checkJson(bytes, { ...LIMITS, depth })
+  const source = text(bytes)
+  return source.trim() === '' ? undefined : parse(source, undefined)
+}
+
 /** The value of JSON that came as the text of a parameter, within the limits of a body; undefined when it is none. */
 export function jsonIn(source: string): Value | undefined {
   checkJson(Buffer.from(source), LIMITS)

@@ -4,23 +4,24 @@ import type { Instance } from '../instance.ts'
 import { compileAnswer, type AnswerCheck } from './answers.ts'
 import {
   compileAlong,
-  compileGates,
   contextOf,
   entryOf,
-  walk,
   type AnyContext,
   type PathParams,
   type Visit,
   type Visitor,
 } from './entry.ts'
+import { addressOf } from './addresses.ts'
 import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import type { NamedOperation } from './operation.ts'
+import { compileInbound, inboundRoute } from './inbound.ts'
+import { compileKnock } from './knock.ts'
 import { createLargeBodySlots, largeBody } from './large_body.ts'
 import { refusalNow } from './went_away.ts'
 import { inPlaces } from './places.ts'
 import { checkMatch, isConditional } from './precondition.ts'
-import { Problem, unauthorized } from './problems.ts'
+import { Problem } from './problems.ts'
 import { compileRepresent } from './represent.ts'
 import { write } from './writes.ts'
 
@@ -53,8 +54,12 @@ export function mount(
     const handlers = new Map(byMethod.map(({ method, handler }) => [method, handler]))
     app.route({
       method: [...handlers.keys()],
-      url: prefix + first.path,
-      config: { operations: Object.fromEntries(byMethod.map(({ method, op }) => [method, op.name])) },
+      url: addressOf(prefix, first.path),
+      config: {
+        operations: Object.fromEntries(byMethod.map(({ method, op }) => [method, op.name])),
+        ...(first.inbound !== undefined && { inbound: first.inbound }),
+      },
+      ...(first.inbound !== undefined && inboundRoute(first.inbound)),
       ...(first.takes !== undefined && largeBody(first.takes, bodies, compileKnock(first, surroundings))),
       handler: (request, reply) => handlers.get(request.method)?.(request, reply),
     })
@@ -66,6 +71,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 /** What happens here, in this order, happens to every request. `read` is the GET of the same path. */
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
+  if (op.inbound !== undefined) return compileInbound(op, around)
   const alongOf = compileAlong(op)
   const represent = read && compileRepresent(read, op.reads ?? {}, around)
   const answer = compileAnswer(op, around.checkAnswers, around.stallMs)
@@ -103,31 +109,5 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       throw refusal ?? error
     })
     return answer(request, reply, answered, { ctx, query })
-  }
-}
-
-/**
- * What a caller passes before a large body is read: all that comes before the parameters, and being somebody. Who does
- * not pass is counted here; all others are when their body is there.
- */
-function compileKnock(
-  op: NamedOperation,
-  { instance, signIn, admit }: Surroundings,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const alongOf = compileAlong(op)
-  const first = compileGates(op.first ?? [])
-  return async ({ params, query, method, headers, ip }, reply) => {
-    const path = params as PathParams
-    const sent = parseForm((query as { text: string }).text)
-    const visit = { method, headers, sent, ip, along: alongOf(path), scopes: op.scopes ?? [] }
-    let visitor: Visitor | undefined
-    try {
-      visitor = await signIn(visit)
-      if (visitor.actor === null) throw unauthorized()
-      await walk(first, contextOf(instance, visitor, visit), path)
-    } catch (refusal) {
-      if (refusal instanceof Problem) reply.headers(await admit(visitor?.owner ?? visitor?.actor ?? null, ip))
-      throw refusal
-    }
   }
 }

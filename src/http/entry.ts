@@ -40,6 +40,8 @@ export function compileAlong(op: NamedOperation): (path: PathParams) => Visit['a
 /** What gates and handlers see, as the kernel builds it. */
 export type AnyContext = Context & Record<string, unknown>
 
+const NO_BYTES = Buffer.alloc(0)
+
 export const contextOf = (instance: Instance, visitor: Visitor, { method, headers }: Visit): AnyContext =>
   Object.assign(Object.create(null) as object, instance, {
     actor: visitor.actor,
@@ -47,6 +49,7 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
     along: visitor.along,
     now: new Date(),
     method,
+    bytes: NO_BYTES,
     header: (name: string) => [headers[name]].flat()[0],
     stillMatches: async () => {},
   }) as AnyContext

@@ -41,7 +41,8 @@ export function problemOf(
     return warned(noSuchRecord(), 'what this operation names went away')
   // What is to be deleted may have got something new meanwhile.
   if (isBusy(error) || isGone(error)) return conflict('409 Conflict: Resource lock')
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge()
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return request.routeOptions.config.inbound?.tooLarge() ?? bodyTooLarge()
   if (typeof error.code === 'string' && error.code.startsWith('FST_') && (error.statusCode ?? 500) < 500)
     return badBody()
   request.log.error({ err: error }, 'an operation failed')

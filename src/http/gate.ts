@@ -19,6 +19,8 @@ export interface Context extends Instance {
   readonly now: Date
   /** As sent; a GET answers HEAD too. */
   readonly method: string
+  /** The body of an inbound request; empty elsewhere. */
+  readonly bytes: Buffer
   /** A request header, by its lower-case name. */
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
@@ -51,6 +53,8 @@ export interface Gate<
   readonly along?: Along
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
+  /** The name of the feature flag, on gates that one opens. */
+  readonly flag?: string
   /** The least access level, on gates that a role opens. */
   readonly level?: number
   readonly says: string
@@ -106,6 +110,7 @@ export function loads<
 
 interface Condition<Needs extends object> {
   readonly tier?: string
+  readonly flag?: string
   readonly level?: number
   readonly says: string
   readonly refuses: () => Problem

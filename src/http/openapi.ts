@@ -1,3 +1,4 @@
+import { isOutside, withoutBase } from './addresses.ts'
 import { Type as t, type TObject, type TSchema } from 'typebox'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { requiredOf } from './params.ts'
@@ -7,12 +8,20 @@ import { publishedPageParams } from './pages.ts'
 
 type Json = Record<string, unknown>
 
+/** What programs send is read by its content, whatever its media type. */
+const ANY_BODY: Json = { content: { '*/*': { schema: {} } } }
+
 /** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */
 export function openapi(operations: readonly NamedOperation[], server: string): Json {
-  const paths: Record<string, Record<string, Json>> = {}
+  const paths: Record<string, Json> = {}
   for (const op of inOrder(operations)) {
-    const path = op.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [op.method.toLowerCase()]: describe(op) }
+    const isBeside = isOutside(op.path)
+    const path = (isBeside ? withoutBase(op.path) : op.path).replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = {
+      ...(isBeside && { servers: [{ url: server }] }),
+      ...paths[path],
+      [op.method.toLowerCase()]: describe(op),
+    }
   }
   return nameComponents({
     openapi: '3.1.0',
@@ -79,7 +88,8 @@ function describe(op: NamedOperation): Json {
     ...(op.deprecated && { deprecated: true }),
     description: `Passes: ${gates.map((gate) => gate.says).join('; ')}.`,
     parameters: [...pathParameters(op), ...query],
-    ...(body && { requestBody: body }),
+    ...(op.inbound && { security: [], requestBody: ANY_BODY }),
+    ...(body && !op.inbound && { requestBody: body }),
     responses: { ...successes(op), ...ledOn(op), ...refusals(op) },
     'x-permission': gates.filter((gate) => gate.kind === 'allows').map((gate) => gate.says),
     'x-tier': gates.find((gate) => gate.tier !== undefined)?.tier ?? 'free',

@@ -5,6 +5,7 @@ import { recordOf } from './precondition.ts'
 import {
   badParams,
   bodyTooLarge,
+  hasNoBody,
   headersTooLarge,
   insufficientScope,
   internalError,
@@ -28,20 +29,20 @@ const MESSAGE = { $ref: '#/components/schemas/Message' }
 const ERROR = { $ref: '#/components/schemas/Error' }
 const TOKEN_ERROR = { $ref: '#/components/schemas/TokenError' }
 
+const SIGN_IN_REFUSALS = [unauthorized(), revokedToken(), insufficientScope(['api', 'read_api'])]
+
 /** Every status an operation may refuse with, the kernel's own included, as OpenAPI responses. */
 export function refusals(op: NamedOperation): Json {
   const page = pageOptionsOf(op.returns)
   const problems: Problem[] = [
     badParams(['X is invalid']),
-    unauthorized(),
-    revokedToken(),
-    insufficientScope(['api', 'read_api']),
+    ...(op.inbound ? [op.inbound.tooLarge(), op.inbound.busy()] : SIGN_IN_REFUSALS),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
     ...(op.refuses ?? []).map((refusal) => refusal()),
     ...(recordOf(op) === undefined ? [] : [preconditionFailed()]),
     ...(op.method !== 'GET' && mayMove(op) ? [hasMoved()] : []),
     ...(page && !page.keyset ? [noKeyset()] : []),
-    ...(op.method === 'GET' ? [] : [bodyTooLarge(), unsupportedEncoding(), storageFull()]),
+    ...(op.method === 'GET' || op.inbound ? [] : [bodyTooLarge(), unsupportedEncoding(), storageFull()]),
     ...(op.takes === undefined ? [] : [tooManyLargeBodies()]),
     requestTimeout(),
     urlTooLong(),
@@ -59,7 +60,9 @@ export function refusals(op: NamedOperation): Json {
 /** Whether the operation's project may answer from another address by now. */
 export const mayMove = (op: NamedOperation): boolean => gatesOf(op).some(({ along }) => along === 'project')
 
-function refusal(problems: readonly Problem[]): Json {
+function refusal(all: readonly Problem[]): Json {
+  const problems = all.filter((problem) => !hasNoBody(problem))
+  if (problems.length === 0) return { description: 'A status line without a body' }
   const shapes = [...new Set(problems.map(shapeOf))]
   const bodies = [...new Map(problems.map(({ body }) => [JSON.stringify(body), body])).values()]
   return {

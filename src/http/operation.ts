@@ -2,6 +2,7 @@ import type { Static, TArray, TNull, TObject, TProperties, TSchema } from 'typeb
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/pages.ts'
 import type { AnyGate, Context, Gate } from './gate.ts'
+import type { Inbound } from './inbound.ts'
 import type { Problem } from './problems.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -65,11 +66,13 @@ type Loaded<G extends Gates> = G[number] extends infer One
     ? Param
     : never
   : never
-type Names<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | Names<`/${Rest}`>
-  : P extends `${string}:${infer Name}`
-    ? Name
-    : never
+type Names<P extends string> = P extends `${infer Rest}.json`
+  ? Names<Rest>
+  : P extends `${string}:${infer Name}/${infer Rest}`
+    ? Name | Names<`/${Rest}`>
+    : P extends `${string}:${infer Name}`
+      ? Name
+      : never
 type InOrder<G extends Gates, Have extends object = object> = G extends readonly [
   Gate<infer _K, infer _P, infer Needs, infer Gives>,
   ...infer Rest extends Gates,
@@ -117,7 +120,7 @@ export interface Operation<
   R extends TSchema,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/api/v4`. */
+  /** Below `/api/v4`; a path that begins with `{base_url}` is below the server's own address. */
   readonly path: P
   readonly summary: string
   /** Set where the specification leaves the path open and the published interface has it. */
@@ -157,6 +160,7 @@ export interface AnyOperation {
   readonly published?: true
   readonly deprecated?: true
   readonly takes?: number
+  readonly inbound?: Inbound
   readonly moves?: 'refs'
   readonly scopes?: readonly string[]
   readonly reads?: Readonly<Record<string, string>>

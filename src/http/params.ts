@@ -138,7 +138,7 @@ function byType(schema: ParamSchema, type: string | undefined): Read {
     case 'number':
       return number(schema, type === 'integer')
     case 'boolean':
-      return boolean
+      return boolean(schema)
     case 'array':
       return array(schema)
     case 'object':
@@ -204,13 +204,16 @@ const booleans = new Map<string, boolean>([
   ...['false', 'f', '0', 'off'].map((word) => [word, false] as const),
 ])
 
-const boolean: Read = (value, name, faults) => {
-  if (typeof value === 'boolean') return value
-  if (value === '') return undefined
-  const scalar = typeof value === 'string' || typeof value === 'number'
-  return (
-    (scalar ? booleans.get(String(value).toLowerCase()) : undefined) ?? void faults.push(`${name} ${INVALID}`)
-  )
+function boolean({ minLength = 0 }: ParamSchema): Read {
+  return (value, name, faults) => {
+    if (typeof value === 'boolean') return value
+    if (value === '') return minLength > 0 ? void faults.push(`${name} is empty`) : undefined
+    const scalar = typeof value === 'string' || typeof value === 'number'
+    return (
+      (scalar ? booleans.get(String(value).toLowerCase()) : undefined) ??
+      void faults.push(`${name} ${INVALID}`)
+    )
+  }
 }
 
 /** As many elements as an array of a JSON body may have. */

@@ -25,6 +25,11 @@ const error = (status: number, text: string, headers?: Record<string, string>): 
 const because = (text: string, reason: string | undefined): string =>
   reason === undefined ? text : `${text} - ${reason}`
 
+/** A status line without a body, as the published receivers answer programs. */
+export const bodiless = (status: number, headers: Record<string, string> = {}): Problem =>
+  new Problem(status, {}, headers)
+export const hasNoBody = ({ body }: Problem): boolean => Object.keys(body).length === 0
+
 /** A refusal by a rule of the product, its text given whole. */
 export const refused = (text: string, more: Readonly<Record<string, string>> = {}): Problem =>
   new Problem(400, { message: text, ...more })
@@ -36,6 +41,8 @@ export const forbidden = (reason?: string): Problem => message(403, because('403
 export const notFound = (thing: string): Problem => message(404, `404 ${thing} Not Found`)
 /** A record that is missing inside a parent the caller can see. */
 export const noSuchRecord = (): Problem => message(404, '404 Not found')
+/** A token that was looked up and is none. */
+export const noSuchToken = (): Problem => message(404, { error: 'Not found' })
 export const conflict = (text: string | object = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 /** What was asked for is larger than is sent this way. */

@@ -9,17 +9,20 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { gitAddress } from './addresses.ts'
 import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import { addCrossOrigin } from './cross_origin.ts'
 import { problemOf, type Faults } from './fault.ts'
 import type { Actor } from './gate.ts'
+import type { Inbound } from './inbound.ts'
 import { Moved, sendMoved } from './moved.ts'
 import { problemDetails, wantsDetails } from './problem_details.ts'
 import {
   type Problem,
   badRequest,
   badUrl,
+  hasNoBody,
   headersTooLarge,
   requestTimeout,
   unsupportedEncoding,
@@ -36,6 +39,8 @@ declare module 'fastify' {
     readonly operations?: Readonly<Record<string, string>>
     /** Set on routes whose bodies may take longer than others, and which see to it themselves that they do not stall. */
     readonly ownDeadline?: boolean
+    /** Set on routes that take the body as bytes of any media type. */
+    readonly inbound?: Inbound
   }
 }
 
@@ -43,6 +48,8 @@ export interface ServerOptions extends Faults {
   readonly logger: FastifyBaseLogger
   /** The methods that an address has, for requests that nothing serves. */
   readonly allowed?: Allowed
+  /** Brings an address to the form in which it is routed. */
+  readonly rewrite?: (url: string) => string
   /** The proxies whose `X-Forwarded-For` is believed: addresses and ranges. */
   readonly trustProxy?: readonly string[]
   /** Bytes of a request body. */
@@ -58,6 +65,7 @@ const MB = 1024 * 1024
 
 /** An HTTP server with everything that holds for all routes: limits, error shapes, headers, one log line each. */
 export function createServer(options: ServerOptions): FastifyInstance {
+  const { rewrite = gitAddress } = options
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -70,7 +78,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A request may name a server before its path. What it names is not this server's address, and may hold a password.
-    rewriteUrl: ({ url = '/' }) => gitAddress(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/')),
+    rewriteUrl: ({ url = '/' }) => rewrite(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/')),
     // These come before the hooks, so the headers of every answer are added here.
     frameworkErrors: ({ code }, request, reply) =>
       void refuse(
@@ -131,16 +139,6 @@ function addDeadline(app: FastifyInstance, milliseconds: number): void {
   })
 }
 
-const GIT_ADDRESS =
-  /^\/(?!api\/|-\/)([^?#]+?)(?:\.git)?\/(info\/refs|info\/lfs\/[^?#]*|git-upload-pack|git-receive-pack)(?=$|[?#])/
-
-/** Brings the address of a repository, whose path has as many segments as it has groups, to where it is routed. */
-const gitAddress = (url: string): string =>
-  url.replace(
-    GIT_ADDRESS,
-    (_, place: string, rest: string) => `/-/git/${place.replaceAll('/', '%2F')}/${rest}`,
-  )
-
 const standingHeaders = ({ id }: FastifyRequest): Record<string, string> => ({
   'x-request-id': id,
   'x-content-type-options': 'nosniff',
@@ -184,6 +182,7 @@ function addClosing(app: FastifyInstance): void {
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (request.routeOptions.config.inbound !== undefined) return bytes
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding()
     return readBody(bytes, request.headers['content-type'], request.longTexts)
@@ -192,6 +191,7 @@ function takeBodies(app: FastifyInstance): void {
 
 function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   reply.code(problem.status).headers(problem.headers)
+  if (hasNoBody(problem)) return reply.send()
   const [type, body] = wantsDetails(request.headers.accept)
     ? ['application/problem+json', problemDetails(problem, `urn:uuid:${request.id}`)]
     : ['application/json', problem.body]

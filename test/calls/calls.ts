@@ -22,8 +22,10 @@ export interface Calls {
   readonly inPublic?: string
   /** Lines that are otherwise where both are internal than: as in public for users, as in private for nobody. */
   readonly inInternal?: string
-  /** By operation: every required parameter, valid. */
-  readonly bodies?: Readonly<Record<string, Of<object>>>
+  /** By operation: every required parameter, valid; or the body as it is. */
+  readonly bodies?: Readonly<Record<string, Of<object | string>>>
+  /** By operation: headers that every caller sends. */
+  readonly headers?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly queries?: Readonly<Record<string, Of<Query>>>
   /**
    * Puts the same records into the scene before an operation, whatever the last call did, and touches nothing that
@@ -34,5 +36,5 @@ export interface Calls {
   readonly see?: (world: World, scene: Scene) => Promise<string>
 }
 
-export const resolve = <T extends object>(value: Of<T> | undefined, scene: Scene): T | undefined =>
+export const resolve = <T extends object | string>(value: Of<T> | undefined, scene: Scene): T | undefined =>
   typeof value === 'function' ? value(scene) : value

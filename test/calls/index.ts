@@ -8,6 +8,7 @@ import { freezePeriods } from './freeze_periods.ts'
 import { groups } from './groups.ts'
 import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
+import { machines } from './machines.ts'
 import { members } from './members.ts'
 import { mergeRequests } from './merge_requests.ts'
 import { packages } from './packages.ts'
@@ -30,6 +31,7 @@ const ALL: readonly Calls[] = [
   groups,
   invitations,
   issues,
+  machines,
   members,
   mergeRequests,
   packages,

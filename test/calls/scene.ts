@@ -62,11 +62,12 @@ export interface Call {
 
 /** Calls an operation with everything it needs. */
 export function callIn(world: World, scene: Scene, op: NamedOperation, call: Call): Promise<Answered> {
-  const { bodies, queries } = callsOf(op.name)
+  const { bodies, queries, headers } = callsOf(op.name)
   const path = op.path.replaceAll(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent(call.path[name] ?? '1'),
   )
-  const sent = { ...resolve(bodies?.[op.name], scene) } as Record<string, unknown>
+  const given = resolve(bodies?.[op.name], scene)
+  const sent = typeof given === 'object' ? ({ ...given } as Record<string, unknown>) : {}
   const query = { ...resolve(queries?.[op.name], scene) }
   if (call.without !== undefined) {
     delete sent[call.without]
@@ -76,6 +77,8 @@ export function callIn(world: World, scene: Scene, op: NamedOperation, call: Cal
   return world.call(op.method, path, {
     as: call.as,
     query,
+    ...(headers?.[op.name] && { headers: headers[op.name] }),
+    ...(typeof given === 'string' && { body: given }),
     ...(op.method !== 'GET' && Object.keys(sent).length > 0 && { body: sent }),
   })
 }

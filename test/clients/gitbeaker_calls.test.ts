@@ -78,8 +78,9 @@ function argumentsOf(
 ): unknown[] {
   const names = [...op.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const { bodies, queries } = callsOf(op.name)
+  const body = resolve(bodies?.[op.name], scene)
   const rest = new Map<string, unknown>(
-    Object.entries({ ...resolve(queries?.[op.name], scene), ...resolve(bodies?.[op.name], scene) }),
+    Object.entries({ ...resolve(queries?.[op.name], scene), ...(typeof body === 'object' && body) }),
   )
   const placed = recorded.params.slice(names.length).map((param) => {
     if (param === 'options' || param === '{}') return undefined

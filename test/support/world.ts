@@ -142,12 +142,15 @@ async function newWorld({ env = {}, server = {} }: WorldOptions): Promise<World>
   }
 }
 
+/** Begins the path of an operation outside `/api/v4`. */
+const BASE = '{base_url}'
+
 const callOf =
   (app: FastifyInstance): World['call'] =>
   async (method, path, { as, query, body, headers } = {}) => {
     const response = await app.inject({
       method,
-      url: `/api/v4${path}`,
+      url: path.startsWith(BASE) ? path.slice(BASE.length) : `/api/v4${path}`,
       ...(query && { query }),
       ...(body !== undefined && { payload: body }),
       headers: { ...(as && { 'private-token': as.token }), ...headers },

@@ -23,6 +23,8 @@ export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
   email_confirmation_setting: oneOf(['off', 'soft']),
   enable_member_promotion_management: t.Boolean(),
   home_page_url: t.String({ maxLength: 512, description: NO_EFFECT }),
+  error_tracking_events_per_minute: positive(),
+  error_tracking_retention_days: t.Integer({ minimum: 1, maximum: 3_650 }),
   impersonation_enabled: t.Boolean(),
   max_attachment_size: t.Integer({ minimum: 0, maximum: 999_999_999, description: NO_EFFECT }),
   password_authentication_enabled_for_git: t.Boolean({ description: NO_EFFECT }),

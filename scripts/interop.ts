@@ -1,0 +1,25 @@
+import { PROGRAMS, type Program } from '../test/interop/programs.ts'
+import { withTarget } from '../test/interop/target.ts'
+
+// Runs the real programs that are installed here against a server of their own each, and prints what came of it.
+
+async function outcomeOf({ version, run }: Program): Promise<readonly [string, string]> {
+  const found = version()
+  if (found === undefined) return ['not installed', 'not tried']
+  try {
+    await withTarget(run)
+    return [found, 'passed']
+  } catch (error) {
+    process.exitCode = 1
+    return [found, `failed: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
+
+const rows: string[] = []
+for (const program of PROGRAMS) {
+  const [version, outcome] = await outcomeOf(program)
+  rows.push(`| ${program.name} | ${version} | ${program.tries} | ${outcome} |`)
+}
+process.stdout.write(
+  `${['| Program | Version | What was tried | Outcome |', '| --- | --- | --- | --- |', ...rows].join('\n')}\n`,
+)

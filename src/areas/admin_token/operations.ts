@@ -1,0 +1,70 @@
+import { Type as t } from 'typebox'
+import { flag } from '../../access/flags.ts'
+import { administrator, signedIn } from '../../access/gates.ts'
+import { selfManaged } from '../../access/tiers.ts'
+import { audit } from '../../core/audit.ts'
+import type { Db } from '../../db/client.ts'
+import type { Actor, Has } from '../../http/gate.ts'
+import { nothing, operation } from '../../http/operation.ts'
+import { noSuchToken, unprocessable } from '../../http/problems.ts'
+import { TokenRecord } from './entity.ts'
+import { kindOf, type Found } from './kinds.ts'
+
+const params = t.Object({ token: t.String({ description: 'The token as its owner has it' }) })
+
+const unsupported = (): ReturnType<typeof unprocessable> => unprocessable('Token type not supported.')
+const irrevocable = (): ReturnType<typeof unprocessable> => unprocessable('Unsupported token type')
+
+type Asked = Has<{ actor: Actor; params: { token: string } }>
+
+async function find({ db, settings, params }: Asked): Promise<Found> {
+  const kind = kindOf(params.token, settings)
+  if (kind === undefined) throw unsupported()
+  const found = await kind.find(db, params.token)
+  if (found === undefined) throw noSuchToken()
+  return found
+}
+
+const record = (db: Db, author: Actor, act: 'introspected' | 'revoked', found: Found): Promise<void> =>
+  audit(db, {
+    author,
+    entity: { type: 'User', id: found.userId },
+    type: `admin_token_${act}`,
+    message: `An administrator ${act} a token`,
+    target: found.target,
+  })
+
+export const introspectToken = operation({
+  method: 'POST',
+  path: '/admin/token',
+  summary: 'Tell what a token is, by its text alone',
+  first: [selfManaged, signedIn, administrator],
+  params,
+  gates: [],
+  handle: async (ctx) => {
+    const found = await find(ctx)
+    await record(ctx.db, ctx.actor, 'introspected', found)
+    return found.record
+  },
+  returns: TokenRecord,
+  status: 200,
+  refuses: [noSuchToken, unsupported],
+})
+
+export const revokeToken = operation({
+  method: 'DELETE',
+  path: '/admin/token',
+  summary: 'End a token, by its text alone',
+  first: [selfManaged, flag('admin_token_revoke'), signedIn, administrator],
+  params,
+  gates: [],
+  handle: async (ctx) => {
+    const found = await find(ctx)
+    if (found.revoke === undefined) throw irrevocable()
+    await found.revoke(ctx.db)
+    await record(ctx.db, ctx.actor, 'revoked', found)
+    return null
+  },
+  returns: nothing,
+  refuses: [noSuchToken, unsupported, irrevocable],
+})
