@@ -46,6 +46,7 @@ import * as tree from './tree/operations.ts'
 import * as triggers from './triggers/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
+import * as variables from './variables/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -78,6 +79,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   badges,
   freeze_periods: freezePeriods,
   admin_token: adminToken,
+  variables,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

@@ -3,6 +3,7 @@ import type { Id, Json, Time, Times } from './columns.ts'
 import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as ci from './schema_ci.ts'
+import type { CiVariableTable } from './schema_ci_variables.ts'
 import type { FreezePeriodTable } from './schema_freeze_periods.ts'
 import type { BlobTable } from './schema_blobs.ts'
 import type * as packages from './schema_packages.ts'
@@ -69,6 +70,7 @@ export interface Database {
   freeze_periods: FreezePeriodTable
   blobs: BlobTable
   package_protection_rules: packages.PackageProtectionRuleTable
+  ci_variables: CiVariableTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable
   project_aliases: ProjectAliasTable

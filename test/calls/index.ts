@@ -19,6 +19,7 @@ import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 import { resourceGroups } from './resource_groups.ts'
 import { snippets } from './snippets.ts'
+import { variables } from './variables.ts'
 import { triggers } from './triggers.ts'
 
 const ALL: readonly Calls[] = [
@@ -42,6 +43,7 @@ const ALL: readonly Calls[] = [
   repositories,
   resourceGroups,
   snippets,
+  variables,
   triggers,
 ]
 

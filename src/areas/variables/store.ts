@@ -1,0 +1,122 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../../db/client.ts'
+import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import type { CiVariable } from '../../db/schema_ci_variables.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
+
+/** Whose variables; the instance has the id 0. */
+export interface Owner {
+  readonly of: 'project' | 'group' | 'instance'
+  readonly id: number
+}
+type Kind = Pick<Owner, 'of'>
+interface OfOwner {
+  readonly owner_id: number
+}
+
+const owned = (p: Slots<OfOwner>, { of }: Kind): RawBuilder<unknown> => {
+  if (of === 'instance') return sql`(project_id is null and group_id is null and ${p.owner_id}::bigint = 0)`
+  return of === 'project' ? sql`project_id = ${p.owner_id}` : sql`group_id = ${p.owner_id}`
+}
+
+const listStatement = pageStatements<
+  Kind,
+  OfOwner & { readonly limit: number; readonly offset: number },
+  CiVariable
+>((p, kind) =>
+  paged(
+    sql<CiVariable>`select * from ci_variables where ${owned(p, kind)} order by id limit ${p.limit} offset ${p.offset}`,
+    sql`select from ci_variables where ${owned(p, kind)}`,
+  ),
+)
+export const list = (
+  db: Db,
+  { of, id }: Owner,
+  page: { readonly size: number; readonly offset: number },
+): Promise<Listed<CiVariable>> =>
+  db.page(listStatement({ of }), { owner_id: id, limit: page.size, offset: page.offset })
+
+const findStatement = statements<
+  Kind,
+  OfOwner & { readonly key: string; readonly scope: string | null },
+  CiVariable
+>(
+  (p, kind) => sql`
+    select * from ci_variables
+     where ${owned(p, kind)} and key = ${p.key} and environment_scope = coalesce(${p.scope}::text, environment_scope)
+     order by id limit 2`,
+)
+/** The variables of that key, two at most; with a scope, the one of it. */
+export const find = (
+  db: Db,
+  { of, id }: Owner,
+  key: string,
+  scope: string | null,
+): Promise<readonly CiVariable[]> => db.rows(findStatement({ of }), { owner_id: id, key, scope })
+
+/** A variable as it is kept. */
+export type Kept = Pick<
+  CiVariable,
+  | 'key'
+  | 'sealed_value'
+  | 'variable_type'
+  | 'protected'
+  | 'masked'
+  | 'hidden'
+  | 'raw'
+  | 'environment_scope'
+  | 'description'
+>
+
+const insertStatement = statements<Kind, Kept & OfOwner, CiVariable>(
+  (p, { of }) => sql`
+    insert into ci_variables (project_id, group_id, key, sealed_value, variable_type, protected, masked, hidden, raw,
+                              environment_scope, description)
+    select case when ${sql.lit(of)} = 'project' then ${p.owner_id}::bigint end,
+           case when ${sql.lit(of)} = 'group' then ${p.owner_id}::bigint end,
+           ${p.key}, ${p.sealed_value}, ${p.variable_type}, ${p.protected}, ${p.masked}, ${p.hidden}, ${p.raw},
+           ${p.environment_scope}, ${p.description}
+    returning *`,
+)
+/** Violates `ci_variables_of_project`, `…_of_group` or `…_of_instance` where the key has that scope already. */
+export async function insert(db: Db, { of, id }: Owner, variable: Kept): Promise<CiVariable> {
+  const [row] = await db.rows(insertStatement({ of }), { ...variable, owner_id: id })
+  if (row === undefined) throw new Error('a variable was not inserted')
+  return row
+}
+
+const updateStatement = statement(
+  (p: Slots<Omit<Kept, 'key'> & { readonly id: number }>) => sql<CiVariable>`
+    update ci_variables
+       set sealed_value = ${p.sealed_value}, variable_type = ${p.variable_type}, protected = ${p.protected},
+           masked = ${p.masked}, hidden = ${p.hidden}, raw = ${p.raw},
+           environment_scope = ${p.environment_scope}, description = ${p.description}, updated_at = now()
+     where id = ${p.id} returning *`,
+)
+export const update = (
+  db: Db,
+  id: number,
+  { key: _key, ...variable }: Kept,
+): Promise<CiVariable | undefined> => db.one(updateStatement, { ...variable, id })
+
+const removeStatement = statement(
+  (p: Slots<{ id: number }>) => sql`delete from ci_variables where id = ${p.id}`,
+)
+export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
+
+/** One variable of the instance is inserted at a time, so that their limit holds. */
+const lockInstance = statement(() => sql`select pg_advisory_xact_lock(7163081)`)
+const countStatement = statement(
+  () => sql<{ count: number; most: number }>`
+    select (select count(*)::int from ci_variables where project_id is null and group_id is null) as count,
+           coalesce((select (limits->>'ci_instance_level_variables')::int from plan_limits
+                      where plan_name = 'default'), 25) as most`,
+)
+/**
+ * The number of variables of the instance and the most there may be, 0 for any number; until the transaction ends no
+ * other one is inserted.
+ */
+export async function lockAndCount(db: Db): Promise<{ readonly count: number; readonly most: number }> {
+  await db.run(lockInstance, {})
+  return (await db.one(countStatement, {})) ?? { count: 0, most: 0 }
+}
