@@ -24,6 +24,7 @@ import * as invitations from './invitations/operations.ts'
 import * as iterations from './iterations/operations.ts'
 import * as mergeRequests from './merge_requests/operations.ts'
 import * as issues from './issues/operations.ts'
+import * as lint from './lint/operations.ts'
 import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
@@ -80,6 +81,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   freeze_periods: freezePeriods,
   admin_token: adminToken,
   variables,
+  lint,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

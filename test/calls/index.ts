@@ -9,6 +9,7 @@ import { groups } from './groups.ts'
 import { invitations } from './invitations.ts'
 import { issues } from './issues.ts'
 import { machines } from './machines.ts'
+import { lint } from './lint.ts'
 import { members } from './members.ts'
 import { mergeRequests } from './merge_requests.ts'
 import { packages } from './packages.ts'
@@ -33,6 +34,7 @@ const ALL: readonly Calls[] = [
   invitations,
   issues,
   machines,
+  lint,
   members,
   mergeRequests,
   packages,

@@ -11,7 +11,7 @@ type Checked = Pick<CiVariable, 'key' | 'masked' | 'hidden' | 'raw' | 'environme
 }
 
 /** Only values without blanks and of some length can be found again in a log. */
-export const isMaskable = (value: string, raw: boolean): boolean =>
+const isMaskable = (value: string, raw: boolean): boolean =>
   raw ? /^\S{8,}$/.test(value) : /^[a-zA-Z0-9_+=/@:.~-]{8,}$/.test(value)
 
 /** Why a variable cannot be kept, by attribute. */
