@@ -611,6 +611,11 @@ test('all faults of keywords are told at once, at most a hundred', async () => {
 // Faults that only planning sees.
 const PLANNED: readonly (readonly [string, string, string])[] = [
   [
+    'a: {script: a, variables: {X: $Y, Y: "${X}", Z: z}}',
+    'config_error',
+    'a: circular variable reference detected: ["X", "Y"]',
+  ],
+  [
     'a: {script: a, rules: [{when: never}]}\nb: {script: b, needs: [a]}',
     'config_error',
     "'b' job needs 'a' job, but 'a' does not exist in the pipeline. This might be because of the only, except, or rules keywords. To need a job that sometimes does not exist in the pipeline, use needs:optional.",

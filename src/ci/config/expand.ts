@@ -46,8 +46,12 @@ function valueOf(name: string, find: Find, walk: Walk): string | undefined {
   return value
 }
 
+/** A longer chain of variables counts as a cycle. */
+const MAX_CHAIN = 500
+
 /** The first cycle among variables that expand into each other, as their names; undefined where there is none. */
 export function findCycle(variables: readonly Variable[]): string[] | undefined {
+  if (!variables.some(({ value }) => /[$%]/.test(value))) return undefined
   const byKey = new Map(variables.map((variable) => [variable.key, variable]))
   const done = new Set<string>()
   for (const start of byKey.keys()) {
@@ -57,6 +61,7 @@ export function findCycle(variables: readonly Variable[]): string[] | undefined 
       if (at >= 0) return path.slice(at)
       const variable = byKey.get(key)
       if (variable === undefined || variable.raw === true || done.has(key)) return undefined
+      if (path.length >= MAX_CHAIN) return path
       path.push(key)
       for (const match of variable.value.matchAll(REFERENCE)) {
         const name = match[1] ?? match[2] ?? match[3]
@@ -67,7 +72,6 @@ export function findCycle(variables: readonly Variable[]): string[] | undefined 
       done.add(key)
       return undefined
     }
-    // Depth is the number of variables on a chain; a configuration of 1 MB holds few enough for the stack.
     const cycle = visit(start)
     if (cycle !== undefined) return cycle
   }

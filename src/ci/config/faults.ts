@@ -73,7 +73,7 @@ export const script = must(
 )
 
 /** Reports keys that are not among `allowed`. */
-function checkKeys(at: At, hash: Hash, allowed: ReadonlySet<string>): void {
+function checkKeys(at: At, hash: Hash, allowed: ReadonlyMap<string, unknown>): void {
   const unknown = Object.keys(hash).filter((key) => !allowed.has(key))
   if (unknown.length > 0) report(at, `contains unknown keys: ${unknown.join(', ')}`)
 }
@@ -87,16 +87,17 @@ export function checkTogether(at: At, hash: Hash, keys: readonly string[]): void
 }
 
 /** A check of a hash: known keys only, and each by its own check. */
-export const hash =
-  (checks: Readonly<Record<string, Check>>, message = 'should be a hash'): Check =>
-  (at, value) => {
+export function hash(checks: Readonly<Record<string, Check>>, message = 'should be a hash'): Check {
+  const byKey = new Map(Object.entries(checks))
+  return (at, value) => {
     if (!isHash(value)) return report(at, message)
-    checkKeys(at, value, new Set(Object.keys(checks)))
-    for (const [key, check] of Object.entries(checks)) {
-      const entry = value[key]
-      if (entry !== undefined) check(below(at, key), entry)
+    checkKeys(at, value, byKey)
+    for (const [key, entry] of Object.entries(value)) {
+      const check = byKey.get(key)
+      if (check !== undefined) check(below(at, key), entry)
     }
   }
+}
 
 /** A check whose faults are the attribute's, not the value's own: `jobs:rspec:artifacts name should be a string`. */
 export const attribute =

@@ -1,5 +1,6 @@
+import { ConfigFault } from './config_fault.ts'
 import type { PlanContext } from './context.ts'
-import { byKey, expand, findIn, layer, type Find } from './expand.ts'
+import { byKey, expand, findCycle, findIn, layer, type Find } from './expand.ts'
 import type { Facts } from './facts.ts'
 import type { InstanceModel, JobModel, Model, NeedModel, RuleModel } from './model.ts'
 import type { PlannedEnvironment, PlannedJob, PlannedTrigger, Variable, When } from './plan.ts'
@@ -37,10 +38,12 @@ export async function planJob(
   const decision = await decide(planning, job, early)
   if (decision === undefined) return undefined
   const { rule, when } = decision
-  const variables = rule ? layer(own, rule.variables) : own
-  const loose = findOf(planning, job, { own: variables, instance })
+  const overrides = rule !== null && rule.variables.length > 0
+  const variables = overrides ? layer(own, rule.variables) : own
+  checkCycles(instance?.name ?? job.name, variables)
+  const loose = overrides ? findOf(planning, job, { own: variables, instance }) : early
   const environment = environmentOf(job, loose)
-  const find = findOf(planning, job, { own: variables, instance, environment })
+  const find = environment ? findOf(planning, job, { own: variables, instance, environment }) : loose
   const name = instance?.name ?? job.name
   return {
     model: job,
@@ -65,6 +68,14 @@ export async function planJob(
     options: job.options,
     trigger: job.trigger && expandTrigger(job.trigger, find),
   }
+}
+
+function checkCycles(name: string, variables: readonly Variable[]): void {
+  const cycle = findCycle(variables)
+  if (cycle !== undefined)
+    throw new ConfigFault(
+      `${name}: circular variable reference detected: [${cycle.map((key) => `"${key}"`).join(', ')}]`,
+    )
 }
 
 interface Decision {
