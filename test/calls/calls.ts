@@ -32,6 +32,8 @@ export interface Calls {
    * belongs to another scene. Answers what the path's parameters are; `id` is the group or project unless said.
    */
   readonly set?: (world: World, scene: Scene, operation: string) => Promise<Readonly<Record<string, string>>>
+  /** Operations that write nothing, whatever their method is. */
+  readonly reads?: readonly string[]
   /** What a refused call must not change beside the database. */
   readonly see?: (world: World, scene: Scene) => Promise<string>
 }

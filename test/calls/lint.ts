@@ -4,13 +4,14 @@ import type { Calls } from './calls.ts'
 export const lint: Calls = {
   inPrivate: `
                               none   0   5  10  15  20  30  40  50 adm nobody
-  lintCommittedConfiguration   404 404 404 403 403 200 200 200 200 200 404
-  lintGivenConfiguration       404 404 404 403 403 403 200 200 200 200 401
+  checkCommittedConfiguration   404 404 404 403 403 200 200 200 200 200 404
+  checkGivenConfiguration       404 404 404 403 403 403 200 200 200 200 401
 `,
   inPublic: `
                               none   0   5  10  15  20  30  40  50 adm nobody
-  lintCommittedConfiguration   200 200 200 200 200 200 200 200 200 200 200
-  lintGivenConfiguration       403 403 403 403 403 403 200 200 200 200 401
+  checkCommittedConfiguration   200 200 200 200 200 200 200 200 200 200 200
+  checkGivenConfiguration       403 403 403 403 403 403 200 200 200 200 401
 `,
-  bodies: { lintGivenConfiguration: { content: 'job: {script: make}' } },
+  reads: ['checkGivenConfiguration'],
+  bodies: { checkGivenConfiguration: { content: 'job: {script: make}' } },
 }

@@ -33,7 +33,7 @@ async function commitOf(repository: Repository, ref: string | undefined): Promis
   return sha
 }
 
-export const lintCommittedConfiguration = operation({
+export const checkCommittedConfiguration = operation({
   method: 'GET',
   path: '/projects/:id/ci/lint',
   summary: 'Check the pipeline configuration of a project',
@@ -64,7 +64,7 @@ export const lintCommittedConfiguration = operation({
   refuses: [noCommit, noRepository, exclusive, exclusiveRefs],
 })
 
-export const lintGivenConfiguration = operation({
+export const checkGivenConfiguration = operation({
   method: 'POST',
   path: '/projects/:id/ci/lint',
   summary: 'Check a pipeline configuration as if a project had it',

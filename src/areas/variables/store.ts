@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
-import { paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
 import type { CiVariable } from '../../db/schema_ci_variables.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 
@@ -19,22 +19,14 @@ const owned = (p: Slots<OfOwner>, { of }: Kind): RawBuilder<unknown> => {
   return of === 'project' ? sql`project_id = ${p.owner_id}` : sql`group_id = ${p.owner_id}`
 }
 
-const listStatement = pageStatements<
-  Kind,
-  OfOwner & { readonly limit: number; readonly offset: number },
-  CiVariable
->((p, kind) =>
+const listStatement = pageStatements<Kind, OfOwner & Page, CiVariable>((p, kind) =>
   paged(
     sql<CiVariable>`select * from ci_variables where ${owned(p, kind)} order by id limit ${p.limit} offset ${p.offset}`,
     sql`select from ci_variables where ${owned(p, kind)}`,
   ),
 )
-export const list = (
-  db: Db,
-  { of, id }: Owner,
-  page: { readonly size: number; readonly offset: number },
-): Promise<Listed<CiVariable>> =>
-  db.page(listStatement({ of }), { owner_id: id, limit: page.size, offset: page.offset })
+export const list = (db: Db, { of, id }: Owner, page: Page): Promise<Listed<CiVariable>> =>
+  db.page(listStatement({ of }), { owner_id: id, ...page })
 
 const findStatement = statements<
   Kind,
