@@ -60,12 +60,13 @@ export interface Call {
   readonly without?: string
 }
 
+export const pathOf = ({ path }: NamedOperation, names: Readonly<Record<string, string>>): string =>
+  path.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(names[name] ?? '1'))
+
 /** Calls an operation with everything it needs. */
 export function callIn(world: World, scene: Scene, op: NamedOperation, call: Call): Promise<Answered> {
   const { bodies, queries, headers } = callsOf(op.name)
-  const path = op.path.replaceAll(/:(\w+)/g, (_all, name: string) =>
-    encodeURIComponent(call.path[name] ?? '1'),
-  )
+  const path = pathOf(op, call.path)
   const given = resolve(bodies?.[op.name], scene)
   const sent = typeof given === 'object' ? ({ ...given } as Record<string, unknown>) : {}
   const query = { ...resolve(queries?.[op.name], scene) }

@@ -68,7 +68,10 @@ interface Changes {
 const updateStatement = statement(
   (p: Slots<Changes & Reach>) => sql<Badge>`
     update badges set name = coalesce(${p.name}, name), link_url = coalesce(${p.link_url}, link_url),
-                      image_url = coalesce(${p.image_url}, image_url), updated_at = now()
+                      image_url = coalesce(${p.image_url}, image_url),
+                      updated_at = case when (name, link_url, image_url) is distinct from
+                        (coalesce(${p.name}, name), coalesce(${p.link_url}, link_url), coalesce(${p.image_url}, image_url))
+                        then now() else updated_at end
      where id = ${p.id} and ${within(p)} returning *`,
 )
 export const update = (db: Db, reach: Reach, changes: Changes): Promise<Badge> =>

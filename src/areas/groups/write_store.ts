@@ -18,7 +18,10 @@ const update = statement(
     update namespaces
        set description = coalesce(${p.description}, description), visibility = coalesce(${p.visibility}, visibility),
            avatar_url = case when ${p.clears_avatar} then null else avatar_url end,
-           settings = settings || ${p.settings}::jsonb, updated_at = now()
+           settings = settings || ${p.settings}::jsonb,
+           updated_at = case when ${p.description}::text is null and ${p.visibility}::text is null
+                              and not ${p.clears_avatar} and settings @> ${p.settings}::jsonb
+                             then updated_at else now() end
      where id = ${p.id} and kind = 'group'
     returning *`,
 )

@@ -214,6 +214,9 @@ const renameProjects = statement(
 
 /** Changes a user; namespace and projects follow the name. Call inside a transaction. */
 export async function update(db: Db, id: number, changes: Changes): Promise<void> {
+  const { profile, clears_avatar, confirmed: _confirmed, ...values } = changes
+  const isEmpty = Object.values(values).every((value) => value === null)
+  if (isEmpty && !clears_avatar && Object.keys(profile).length === 0) return
   await db.run(updateStatement, { ...changes, id, profile: JSON.stringify(changes.profile) })
   if (changes.username === null && changes.name === null) return
   await db.run(renameNamespace, { id })
