@@ -6,7 +6,8 @@ import { violates } from '../../db/errors.ts'
 import type { PackageProtectionRule as RuleRow } from '../../db/schema_packages.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { noSuchRecord, unprocessable, type Problem } from '../../http/problems.ts'
+import { presentPage } from '../../http/pages.ts'
+import { unprocessable, type Problem } from '../../http/problems.ts'
 import { keysOf, nullable, oneOf } from '../../http/schema.ts'
 import { PROTECTION_LEVELS } from '../../packages/protection.ts'
 import { PROTECTED_TYPES, patternFaults } from './rules.ts'
@@ -45,7 +46,7 @@ const packageProtectionRule = loads({
   type: t.Integer(),
   as: 'rule',
   says: 'a package protection rule of the project',
-  find: ({ db, project }: Has<{ project: Project }>, id) => rules.find(db, project.id, id),
+  find: ({ db, project }: Has<{ project: Project }>, id) => rules.find(db, { project_id: project.id, id }),
 })
 
 const first = [selfManaged] as const
@@ -74,7 +75,7 @@ export const listPackageProtectionRules = operation({
   gates,
   handle: async ({ db, project, page }) => {
     const found = await rules.list(db, project.id, page)
-    return { ...found, items: found.items.map(present) }
+    return presentPage(found, present)
   },
   returns: pageOf(Rule),
 })
@@ -87,10 +88,8 @@ export const createPackageProtectionRule = operation({
   params: t.Object({ ...fields, minimum_access_level_for_delete }),
   gates,
   handle: async ({ db, project, params }) => {
-    const values = { minimum_access_level_for_delete: null, ...params }
-    const row = await checked(values, () => rules.insert(db, project.id, values))
-    if (row === undefined) throw new Error('a package protection rule was not inserted')
-    return present(row)
+    const values = { project_id: project.id, minimum_access_level_for_delete: null, ...params }
+    return present(await checked(values, () => rules.insert(db, values)))
   },
   returns: Rule,
   refuses: [taken, blank],
@@ -108,11 +107,9 @@ export const updatePackageProtectionRule = operation({
     minimum_access_level_for_delete,
   }),
   gates: ofOne,
-  handle: async ({ db, project, rule, params }) => {
+  handle: async ({ db, rule, params }) => {
     const values = { ...rule, ...params }
-    const row = await checked(values, () => rules.update(db, project.id, values))
-    if (row === undefined) throw noSuchRecord()
-    return present(row)
+    return present(await checked(values, () => rules.update(db, values)))
   },
   returns: Rule,
   refuses: [taken, blank],
@@ -126,9 +123,6 @@ export const deletePackageProtectionRule = operation({
   // None of its own, but read where parameters are: before a caller without a token is refused.
   params: t.Object({}),
   gates: ofOne,
-  handle: async ({ db, project, rule }) => {
-    if ((await rules.remove(db, project.id, rule.id)) === 0) throw noSuchRecord()
-    return null
-  },
+  handle: ({ db, rule }) => rules.remove(db, rule),
   returns: nothing,
 })
