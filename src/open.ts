@@ -28,6 +28,8 @@ import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
+import { watchExports } from './vulnerabilities/expiry.ts'
+import { exportVulnerabilities } from './vulnerabilities/exporting.ts'
 import { checkGit } from './git/version.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
@@ -50,6 +52,7 @@ const JOBS: readonly AnyJob[] = [
   branchByCommand,
   issueByCommand,
   pruneErrorEvents,
+  exportVulnerabilities,
 ]
 
 export interface Opened {
@@ -131,7 +134,7 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
 export function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Worker {
   const worker = startWorker(client, instance, { jobs: JOBS, log })
   const say = (detail: object, text: string): void => log.warn(detail, text)
-  const unwatch = [watchImports(client, say), watchJobs(client, say)]
+  const unwatch = [watchImports(client, say), watchJobs(client, say), watchExports(instance, say)]
   return {
     stop: () => {
       for (const end of unwatch) end()

@@ -108,7 +108,7 @@ test('operations beside the table are marked as published, and all of them are s
 const VERBS = [
   'list get create update delete check search render add remove set mark subscribe unsubscribe cherryPick revert',
   'revoke rotate block unblock activate deactivate share unshare transfer archive unarchive fork star unstar promote',
-  'merge rebase approve unapprove move restore resolve invite import introspect',
+  'merge rebase approve unapprove move restore resolve invite import introspect download',
 ].flatMap((line) => line.split(' '))
 
 test('operation names are unique and start with a verb', () => {

@@ -19,6 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ['db', 'git', 'jobs', 'blobs', 'type instance'],
   records: ['http', 'core', 'db', 'git', 'type config', 'type instance'],
   packages: ['core', 'db', 'blobs', 'jobs', 'type instance'],
+  vulnerabilities: ['core', 'db', 'blobs', 'jobs', 'type instance'],
   ci: ['core', 'db', 'git', 'jobs', 'blobs', 'type instance'],
   access: ['http', 'core', 'db', 'type config', 'type git', 'type instance'],
   areas: [
@@ -27,6 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'packages',
     'alerts',
     'errors',
+    'vulnerabilities',
     'http',
     'core',
     'records',

@@ -119,6 +119,7 @@ export const insideGroup = allows({
 })
 export const groupPlanner = inGroup('planner')
 export const groupReporter = inGroup('reporter')
+export const groupDeveloper = inGroup('developer')
 export const groupOwner = inGroup('owner')
 
 /** The project's repository, unless it is switched off for the caller. */

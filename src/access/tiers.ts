@@ -20,6 +20,9 @@ const licensed = (needs: Tier, refuses: () => Problem): Enables =>
 /** For areas whose published refusal below the tier is 403. */
 export const premiumOrForbidden = licensed('premium', forbidden)
 
+/** For exports of vulnerabilities, whose published refusal below the tier is 403. */
+export const ultimateOrForbidden = licensed('ultimate', forbidden)
+
 /** For the charts of milestones, whose published refusal is of its own. */
 export const premiumCharts = licensed('premium', () => rejected('Milestone does not support burndown chart'))
 

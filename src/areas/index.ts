@@ -48,6 +48,7 @@ import * as triggers from './triggers/operations.ts'
 import * as user from './user/operations.ts'
 import * as users from './users/operations.ts'
 import * as variables from './variables/operations.ts'
+import * as vulnerabilityExports from './vulnerability_exports/operations.ts'
 
 const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = {
   commits,
@@ -82,6 +83,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   admin_token: adminToken,
   variables,
   lint,
+  vulnerability_exports: vulnerabilityExports,
   application_settings: applicationSettings,
   projects,
   project_labels: projectLabels,

@@ -24,6 +24,11 @@ export interface Blobs {
   read(sha256: string, range?: Range): Promise<Readable>
   /** Bytes, or undefined when there is no such blob. */
   size(sha256: string): Promise<number | undefined>
+  /**
+   * Removes those of the blobs that no row names, without the day's grace. One that was written in the last minutes stays
+   * for `collect`: its writer may be about to insert the row that keeps it.
+   */
+  discard(sha256s: readonly string[]): Promise<void>
   /** Removes blobs that no row names, and what killed processes left. Returns how many files it removed. */
   collect(): Promise<number>
 }
@@ -45,6 +50,11 @@ const complete = statement(
 const find = statement((p: Slots<{ sha256: string }>) =>
   q.selectFrom('blobs').select(['location', 'size']).where('sha256', '=', p.sha256),
 )
+const age = statement(
+  (p: Slots<{ sha256s: readonly string[] }>) => sql`
+    update blobs set used_at = '-infinity'
+     where sha256 = any(${p.sha256s}::text[]) and used_at < now() - interval '5 minutes'`,
+)
 const forget = statement((p: Slots<{ location: string }>) =>
   q.deleteFrom('blobs').where('location', '=', p.location),
 )
@@ -56,6 +66,7 @@ export interface BlobsOptions {
 }
 
 export function openBlobs({ db, storage, references }: BlobsOptions): Blobs {
+  const collect = createCollector({ db, storage, references })
   const discard = async (location: string): Promise<void> => {
     await storage.remove(location)
     await db.run(forget, { location })
@@ -82,7 +93,10 @@ export function openBlobs({ db, storage, references }: BlobsOptions): Blobs {
       return storage.get(blob.location, range)
     },
     size: async (sha256) => (await db.one(find, { sha256 }))?.size ?? undefined,
-    collect: createCollector({ db, storage, references }),
+    discard: async (sha256s) => {
+      if (sha256s.length > 0 && (await db.run(age, { sha256s })) > 0) await collect()
+    },
+    collect,
   }
 }
 

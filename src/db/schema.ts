@@ -10,6 +10,7 @@ import type * as packages from './schema_packages.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
+import type * as security from './schema_vulnerabilities.ts'
 import type {
   CommitKeyTable,
   CommitStatusTable,
@@ -90,6 +91,10 @@ export interface Database {
   ci_job_specs: ci.JobSpecTable
   ci_jobs: ci.JobTable
   ci_job_artifacts: ci.JobArtifactTable
+  vulnerabilities: security.VulnerabilityTable
+  vulnerability_transitions: security.VulnerabilityTransitionTable
+  security_dashboard_projects: security.SecurityDashboardProjectTable
+  vulnerability_exports: security.VulnerabilityExportTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'

@@ -22,6 +22,7 @@ import { resourceGroups } from './resource_groups.ts'
 import { snippets } from './snippets.ts'
 import { variables } from './variables.ts'
 import { triggers } from './triggers.ts'
+import { vulnerabilities } from './vulnerabilities.ts'
 
 const ALL: readonly Calls[] = [
   accessTokens,
@@ -47,6 +48,7 @@ const ALL: readonly Calls[] = [
   snippets,
   variables,
   triggers,
+  vulnerabilities,
 ]
 
 const rowsOf = (text = ''): Map<string, number[]> =>
