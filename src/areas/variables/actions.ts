@@ -1,3 +1,4 @@
+import { limitOf } from '../../core/plan_limits.ts'
 import { violates } from '../../db/errors.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { CiVariable } from '../../db/schema_ci_variables.ts'
@@ -82,8 +83,8 @@ const orTaken =
 export async function create(ctx: Context, owner: Owner, given: Given): Promise<CiVariable> {
   const kept = settle(ctx, given, null)
   if (owner.of === 'instance') {
-    const { count, most } = await variables.lockAndCount(ctx.db)
-    if (most > 0 && count >= most) throw tooMany(most)
+    const limit = await limitOf(ctx.db, { traversal_ids: [] }, 'ci_instance_level_variables')
+    if ((await variables.lockAndCount(ctx.db)) >= limit) throw tooMany(limit)
   }
   return variables.insert(ctx.db, owner, kept).catch(orTaken(owner, kept.key))
 }

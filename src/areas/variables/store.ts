@@ -99,16 +99,11 @@ export const remove = (db: Db, id: number): Promise<number> => db.run(removeStat
 /** One variable of the instance is inserted at a time, so that their limit holds. */
 const lockInstance = statement(() => sql`select pg_advisory_xact_lock(7163081)`)
 const countStatement = statement(
-  () => sql<{ count: number; most: number }>`
-    select (select count(*)::int from ci_variables where project_id is null and group_id is null) as count,
-           coalesce((select (limits->>'ci_instance_level_variables')::int from plan_limits
-                      where plan_name = 'default'), 25) as most`,
+  () => sql<{ count: number }>`
+    select count(*)::int as count from ci_variables where project_id is null and group_id is null`,
 )
-/**
- * The number of variables of the instance and the most there may be, 0 for any number; until the transaction ends no
- * other one is inserted.
- */
-export async function lockAndCount(db: Db): Promise<{ readonly count: number; readonly most: number }> {
+/** The number of variables of the instance; until the transaction ends no other one is inserted. */
+export async function lockAndCount(db: Db): Promise<number> {
   await db.run(lockInstance, {})
-  return (await db.one(countStatement, {})) ?? { count: 0, most: 0 }
+  return (await db.one(countStatement, {}))?.count ?? 0
 }
