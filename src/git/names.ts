@@ -3,6 +3,8 @@ const abbreviation = /^[0-9a-f]{4,40}$/i
 // eslint-disable-next-line no-control-regex
 const forbiddenInRef = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/\./
 const maxRefBytes = 1_000
+/** File systems name 255 bytes, and git locks a ref by a file named after it with `.lock`. */
+const maxRefPartBytes = 250
 
 /** True for a full commit, tree, blob or tag hash: 40 lower-case hexadecimal digits. */
 export function isSha(text: string): boolean {
@@ -16,12 +18,21 @@ export function isAbbreviation(text: string): boolean {
 
 /**
  * True for text that may stand below `refs/heads/` or `refs/tags/`: the rules of `git check-ref-format`, and besides
- * not starting with a dash and no longer than 1,000 bytes. Such a name has no meaning to git but that of a name.
+ * not starting with a dash, no longer than 1,000 bytes, and no part between slashes longer than 250. Such a name has no meaning to git but that of a name.
  */
 export function isRefName(text: string): boolean {
   if (text === '' || text === '@' || text.startsWith('-') || !text.isWellFormed()) return false
   if (Buffer.byteLength(text) > maxRefBytes || forbiddenInRef.test(text)) return false
-  return text.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  return text.split('/').every(isRefPart)
+}
+
+function isRefPart(part: string): boolean {
+  return (
+    part !== '' &&
+    !part.startsWith('.') &&
+    !part.endsWith('.lock') &&
+    Buffer.byteLength(part) <= maxRefPartBytes
+  )
 }
 
 /**

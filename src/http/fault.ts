@@ -7,6 +7,7 @@ import {
   conflict,
   internalError,
   noSuchRecord,
+  objectTooLarge,
   storageFull,
   unavailable,
 } from './problems.ts'
@@ -37,6 +38,8 @@ export function problemOf(
   if (isAway(error)) return warned(unavailable(), 'what this operation leans on is away')
   // Git says so where no place came free in time.
   if ('fault' in error && error.fault === 'busy') return unavailable()
+  if ('fault' in error && error.fault === 'too_large')
+    return warned(objectTooLarge(), 'git holds more than one answer may take')
   if (isGone(error) && request.method !== 'DELETE')
     return warned(noSuchRecord(), 'what this operation names went away')
   // What is to be deleted may have got something new meanwhile.

@@ -47,6 +47,8 @@ export const conflict = (text: string | object = '409 Conflict'): Problem => mes
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
 /** What was asked for is larger than is sent this way. */
 export const tooLarge = (text: string): Problem => message(413, text)
+/** Git holds an object, or found a result, of more bytes than the server reads for one request. */
+export const objectTooLarge = (): Problem => tooLarge('413 Request Entity Too Large')
 /** A record that would not be valid, where the published interface gives whole sentences. */
 export const unprocessable = (
   texts: string | readonly string[] | { readonly error: readonly string[] },

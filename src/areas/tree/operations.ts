@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/code_gates.ts'
 import type { Entry } from '../../git/objects/tree.ts'
+import { breather } from '../../git/slice.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { badParams, notFound, type Problem } from '../../http/problems.ts'
 
@@ -49,7 +50,7 @@ export const listTree = operation({
       return found
     }
     // With all below it, a directory can be as large as a repository: its order is that of the walk.
-    const all = params.recursive ? undefined : byKind(await list(0, MOST))
+    const all = params.recursive ? undefined : await byKind(await list(0, MOST))
     const items = all ? all.slice(start, start + page.limit) : await list(start, page.limit)
     if (!keyset) return { items, total: all?.length }
     const more = items.length === page.limit && (all === undefined || all.length > start + page.limit)
@@ -60,8 +61,15 @@ export const listTree = operation({
 })
 
 /** Directories first, then files, then submodules, each in git's order. */
-const byKind = (entries: readonly Entry[]): Entry[] =>
-  KINDS.flatMap((kind) => entries.filter(({ type }) => type === kind))
+async function byKind(entries: readonly Entry[]): Promise<Entry[]> {
+  const rest = breather()
+  const kinds = new Map<string, Entry[]>(KINDS.map((kind) => [kind, []]))
+  for (const [index, entry] of entries.entries()) {
+    kinds.get(entry.type)?.push(entry)
+    if (index % 256 === 0) await rest()
+  }
+  return [...kinds.values()].flat()
+}
 
 function readToken(text: string): number {
   if (text === '') return 0

@@ -2,7 +2,7 @@ import { Draft, type Drafted, type Parts, type Place } from './draft.ts'
 import { isSha } from '../names.ts'
 import { isSafeGitmodules } from './gitmodules.ts'
 import { isDotGitmodules, writablePath } from './paths.ts'
-import { directoryMode, keyOf, linkMode, symlinkMode, textOf, type TreeLine } from './tree.ts'
+import { directoryMode, keyOf, linkMode, symlinkMode, textOf, type TreeLine } from './tree_lines.ts'
 import { breather } from '../slice.ts'
 
 /** One change of a tree. Paths are slash-separated; one leading slash is dropped. */

@@ -1,5 +1,5 @@
 import { makeObject, type NewObject } from './objects.ts'
-import { directoryMode, emptyTree, sortLines, treeBytes, type TreeLine } from './tree.ts'
+import { directoryMode, emptyTree, sortLines, treeBytes, type TreeLine } from './tree_lines.ts'
 import { breather } from '../slice.ts'
 
 /** A directory that was looked into. `id` is the tree it was read from; none for a new one. */

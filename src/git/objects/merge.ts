@@ -5,7 +5,8 @@ import type { MergeQuestion, Merged } from './merge_tree.ts'
 import { readLoose, storeObjects, storePassing } from './object_store.ts'
 import { commitObject, makeObject, type NewObject } from './objects.ts'
 import { Quarantines, type Quarantine, type QuarantineParts } from './merge_quarantine.ts'
-import { directoryMode, emptyTree, linkMode, parseTree, type TreeReader } from './tree.ts'
+import type { TreeReader } from './tree.ts'
+import { directoryMode, emptyTree, linkMode, parseTree } from './tree_lines.ts'
 
 /** A commit whose change is to be made again, or undone, on top of the commit `onto`; both are full hashes. */
 export interface PickQuestion {
@@ -121,7 +122,7 @@ export class Merges {
     const { trees } = this.#parts
     const known = ours === undefined || ours === emptyTree ? [] : await trees.lines(gitDirectory, ours)
     const before = new Map(known.map((line) => [line.key, line]))
-    for (const { key, mode, id } of parseTree(object.body)) {
+    for (const { key, mode, id } of await parseTree(object.body)) {
       const old = before.get(key)
       if (old?.id === id || mode === linkMode) continue
       if (mode === directoryMode) {

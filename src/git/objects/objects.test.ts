@@ -15,7 +15,7 @@ import type { Signature } from './commit.ts'
 import { isGitError } from '../errors.ts'
 import { looseFile, storeObjects } from './object_store.ts'
 import { cleanSignatureText, isSignatureText, makeObject, type NewCommit } from './objects.ts'
-import { treeBytes } from './tree.ts'
+import { treeBytes } from './tree_lines.ts'
 
 const root = scratch()
 const git = openTestGit(root)

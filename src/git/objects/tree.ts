@@ -4,6 +4,8 @@ import { GitError } from '../errors.ts'
 import { isSha, treePath } from '../names.ts'
 import type { Pool } from '../processes/pool.ts'
 import { roomFor } from '../room_for.ts'
+import { breather } from '../slice.ts'
+import { directoryMode, keyOf, linkMode, parseTree, textOf, type TreeLine } from './tree_lines.ts'
 
 /** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
 export interface Entry {
@@ -32,22 +34,6 @@ export interface Blob {
   read(maxBytes: number): Promise<Buffer>
 }
 
-/** One line of a tree object. `key` holds the bytes of the name, a character each; `mode` has no leading zero. */
-export interface TreeLine {
-  readonly mode: string
-  readonly key: string
-  readonly id: string
-}
-
-/** The tree without entries, which git knows whether it is stored or not. */
-export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
-/** Mode of a directory, as trees store it. */
-export const directoryMode = '40000'
-/** Mode of a submodule. */
-export const linkMode = '160000'
-/** Mode of a symbolic link. */
-export const symlinkMode = '120000'
-
 const cacheBytes = 16 * 1024 * 1024
 const lineBytes = 150
 const cachedRoots = 10_000
@@ -74,7 +60,7 @@ export class TreeReader {
     if (known !== undefined) return known
     const answer = await this.#objects.ask(gitDirectory, { command: 'contents', object: treeish })
     if (answer?.type === 'tree') {
-      this.#remember(gitDirectory, treeish, answer.bytes)
+      await this.#remember(gitDirectory, treeish, answer.bytes)
       return treeish
     }
     if (answer?.type !== 'commit') return undefined
@@ -120,6 +106,7 @@ export class TreeReader {
     if (tree === undefined) return undefined
     const page: Entry[] = []
     let skipped = 0
+    const rest = breather()
     const walk = async (id: string, below: string): Promise<boolean> => {
       for (const line of await this.lines(gitDirectory, id)) {
         if (page.length === query.limit) return false
@@ -128,6 +115,7 @@ export class TreeReader {
         if (query.recursive === true && line.mode === directoryMode) {
           if (!(await walk(line.id, joined(below, textOf(line.key))))) return false
         }
+        if ((skipped + page.length) % 256 === 0) await rest()
       }
       return true
     }
@@ -180,62 +168,11 @@ export class TreeReader {
     return entry?.type === 'tree' ? entry.id : undefined
   }
 
-  #remember(gitDirectory: string, id: string, bytes: Buffer): readonly TreeLine[] {
-    const lines = parseTree(bytes)
+  async #remember(gitDirectory: string, id: string, bytes: Buffer): Promise<readonly TreeLine[]> {
+    const lines = await parseTree(bytes)
     this.#trees.set(`${gitDirectory}\0${id}`, lines)
     return lines
   }
-}
-
-/** The lines of a tree object. Throws GitError `gone` for bytes that are no tree. */
-export function parseTree(bytes: Buffer): TreeLine[] {
-  const lines: TreeLine[] = []
-  for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(32, at)
-    const nul = bytes.indexOf(0, space)
-    if (space === -1 || nul === -1 || nul + 21 > bytes.length) throw new GitError('gone', 'A tree is broken')
-    lines.push({
-      // Old tools wrote directories as 040000.
-      mode: bytes.toString('latin1', bytes[at] === 48 ? at + 1 : at, space),
-      key: bytes.toString('latin1', space + 1, nul),
-      id: bytes.toString('hex', nul + 1, nul + 21),
-    })
-    at = nul + 21
-  }
-  return lines
-}
-
-/** Lines in git's order: directories as if their names ended with a slash. */
-export function sortLines(lines: readonly TreeLine[]): TreeLine[] {
-  const sortable = lines.map((line) => ({
-    line,
-    sort: line.mode === directoryMode ? `${line.key}/` : line.key,
-  }))
-  // The characters of a key are its bytes, so the order of strings is the order of bytes.
-  sortable.sort((a, b) => (a.sort < b.sort ? -1 : a.sort > b.sort ? 1 : 0))
-  return sortable.map(({ line }) => line)
-}
-
-/** The bytes of a tree object of sorted lines. */
-export function treeBytes(lines: readonly TreeLine[]): Buffer {
-  const size = lines.reduce((sum, { mode, key }) => sum + mode.length + key.length + 22, 0)
-  const bytes = Buffer.allocUnsafe(size)
-  let at = 0
-  for (const { mode, key, id } of lines) {
-    at += bytes.write(`${mode} ${key}\0`, at, 'latin1')
-    at += bytes.write(id, at, 'hex')
-  }
-  return bytes
-}
-
-/** The bytes of a name, a character each. */
-export function keyOf(name: string): string {
-  return Buffer.from(name).toString('latin1')
-}
-
-/** The name that the bytes of a key spell. */
-export function textOf(key: string): string {
-  return Buffer.from(key, 'latin1').toString()
 }
 
 function entryOf({ mode, key, id }: TreeLine, below: string): Entry {

@@ -44,7 +44,7 @@ function readLoose(gitDirectory: string, name: string): string | undefined {
   try {
     text = readFileSync(join(gitDirectory, name), 'latin1')
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR')) return undefined
+    if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG')) return undefined
     throw error
   }
   const id = text.trimEnd()
