@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { open } from 'node:fs/promises'
 import { Agent, request, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -55,4 +55,41 @@ test('a full disk is 507, of files as of the database; a statement past its dead
     [late.statusCode, late.body, late.headers['retry-after']],
     [503, '{"message":"503 Service Unavailable"}', '1'],
   )
+})
+
+/** What the server answers to bytes on a connection, whole. */
+async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.end(bytes)
+  return (await socket.setEncoding('utf8').toArray()).join('')
+}
+
+test('a request with two Host headers is refused', async (t) => {
+  const app = createServer({ logger: pino({ level: 'silent' }), isAway: () => false })
+  app.get('/', async () => ({ served: true }))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => app.close())
+  const { port } = app.server.address() as AddressInfo
+  const ask = (hosts: string): Promise<string> =>
+    exchange(port, `GET / HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)
+  assert.match(await ask('Host: a.example\r\n'), /^HTTP\/1\.1 200 /)
+  for (const hosts of ['Host: a.example\r\nHost: b.example\r\n', 'Host: a.example\r\nhOST: a.example\r\n'])
+    assert.match(await ask(hosts), /^HTTP\/1\.1 400 [^]*\{"error":"400 Bad Request"\}/)
+})
+
+test('mail addresses in paths are not logged', async () => {
+  const lines: string[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const app = createServer({ logger, isAway: () => false })
+  app.get('/groups/:id/invitations/:email', async () => ({}))
+  for (const url of [
+    '/groups/1/invitations/zoe%40mail.example',
+    '/groups/1/invitations/zoe@mail.example/',
+    '/groups/1/invitations/zoe%2540mail.example?x=zoe@mail.example',
+    '/groups/1/nowhere/zoe@mail.example/x',
+  ])
+    await app.inject(url)
+  assert.equal(lines.length, 4)
+  assert.doesNotMatch(lines.join(''), /zoe|mail\.example/)
+  assert.match(lines[0] ?? '', /"path":"\/groups\/1\/invitations\/\*\*\*"/)
 })

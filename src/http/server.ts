@@ -117,9 +117,13 @@ function addHeaders(app: FastifyInstance): void {
     // One that says nothing is as good as none.
     if (request.raw.headers['content-type']?.trim() === '') delete request.raw.headers['content-type']
     reply.headers(standingHeaders(request))
-    done()
+    done(hasOneHost(request) ? undefined : badRequest())
   })
 }
+
+/** A proxy may have judged the request by the other one. */
+const hasOneHost = ({ raw }: FastifyRequest): boolean =>
+  raw.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length <= 1
 
 /** A body must have arrived some time after its headers. */
 function addDeadline(app: FastifyInstance, milliseconds: number): void {
@@ -153,7 +157,7 @@ function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void
     const operation = request.routeOptions.config?.operations?.[request.method] ?? 'none'
     const ms = Math.round(reply.elapsedTime * 1000) / 1000
     onAnswer?.(operation, request.method, reply.statusCode, ms)
-    const path = request.raw.url?.split('?', 1)[0]
+    const path = loggedPath(request)
     const user = request.actor?.id
     request.log.info({
       operation,
@@ -166,6 +170,13 @@ function addLog(app: FastifyInstance, onAnswer: ServerOptions['onAnswer']): void
     })
     done()
   })
+}
+
+/** The path without mail addresses: logs outlive what they name. */
+function loggedPath({ raw, routeOptions }: FastifyRequest): string {
+  const path = (raw.url ?? '').split('?', 1)[0] ?? ''
+  const known = routeOptions.url?.endsWith('/:email') === true ? path.replace(/[^/]+\/?$/, '***') : path
+  return known.replaceAll(/[^/]*(?:@|%40)[^/]*/gi, '***')
 }
 
 /** The framework ends the connections that are idle when it begins to close; those under way end with their answers. */

@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createGitAccess, GitRefusal, NoProjectYet, type GitWish } from '../access/git_access.ts'
+import {
+  createGitAccess,
+  GitRefusal,
+  NoProjectYet,
+  type GitEntry,
+  type GitWish,
+} from '../access/git_access.ts'
+import { hasFeature } from '../core/project_features.ts'
 import { Remark } from '../git/wire/remark.ts'
-import { NO_REFS, Serving, type GitProgram, type ProtocolVersion } from '../git/wire/serving.ts'
+import { NO_REFS, Serving, type GitProgram, type ProtocolVersion, type Shown } from '../git/wire/serving.ts'
 import { openBody } from './bodies.ts'
 import {
   NO_CACHE,
@@ -76,7 +83,7 @@ async function infoRefs(around: Around, request: FastifyRequest, reply: FastifyR
     else await turns.begin(String(actor.id))
   }
   const directory = around.instance.git.directory(path)
-  const body = await around.serving.advertise(directory, program, versionOf(request))
+  const body = await around.serving.advertise(directory, program, versionOf(request), shownTo(entry))
   return reply.send(body)
 }
 
@@ -91,7 +98,7 @@ async function uploadPack(
   const leave = await around.transfers.enter(callerOf(entry, request), gone)
   try {
     const directory = around.instance.git.directory(entry.path)
-    const git = await around.serving.upload(directory, versionOf(request))
+    const git = await around.serving.upload(directory, versionOf(request), shownTo(entry))
     const answer = relay(git, body, { gone, silenceMs: around.silenceMs ?? SILENCE })
     void git.ended.catch(() => {}).finally(leave)
     const remark = movedRemark(around.instance, entry, placeIn(request))
@@ -103,6 +110,10 @@ async function uploadPack(
     throw error
   }
 }
+
+const shownTo = ({ actor, project }: GitEntry): Shown => ({
+  mergeRequests: hasFeature(actor, project, 'merge_requests'),
+})
 
 function versionOf({ headers }: FastifyRequest): ProtocolVersion {
   const given = headers['git-protocol']

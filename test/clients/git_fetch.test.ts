@@ -139,12 +139,12 @@ test('a project without a repository says so', async () => {
   assert.match(told, /^remote: A repository for this project does not exist yet\.\n/)
 })
 
-test('a renamed project is where its new name says, and no longer where the old one did', async () => {
+test('a renamed project is cloned from its new address and from the old one', async () => {
   const moved = await world.make.project({ visibility: 'public', repository: source })
   const old = moved.full_path
   await world.make.sql(`update projects set path = 'new', full_path = '${old}-new' where id = ${moved.id}`)
   assert.equal((await clone(client.url(`${old}-new.git`))).code, 0)
-  assert.equal((await clone(client.url(`${old}.git`, reporter))).code, 128)
+  assert.equal((await clone(client.url(`${old}.git`, reporter))).code, 0)
 })
 
 test('an archived project and an empty one are cloned', async () => {
@@ -209,6 +209,29 @@ test('refs of the server are neither listed nor fetched', async () => {
   await client.git(client.place, 'init', '--quiet', fresh())
   const { code, told } = await client.run(latest(), asks)
   assert.notEqual(code, 0, told)
+})
+
+test('heads of merge requests are listed to callers who may see merge requests, by every protocol', async () => {
+  const { make } = world
+  const shown = await make.project({ visibility: 'public', repository: source })
+  const directory = directoryOf(shown)
+  gitText(directory, ['update-ref', 'refs/merge-requests/1/head', 'main'])
+  const listed = async (version: string): Promise<boolean> =>
+    (
+      await client.git(
+        client.place,
+        '-c',
+        `protocol.version=${version}`,
+        'ls-remote',
+        client.url(shown.full_path),
+      )
+    ).includes('refs/merge-requests/1/head')
+  for (const level of ['enabled', 'private', 'disabled']) {
+    await make.sql(`
+      update projects set settings = '{"merge_requests_access_level":"${level}"}' where id = ${shown.id}`)
+    for (const version of ['0', '1', '2'])
+      assert.equal(await listed(version), level === 'enabled', `${level} by protocol ${version}`)
+  }
 })
 
 /** A public project with one file of 40 MB that cannot be compressed, and how many processes serve it. */

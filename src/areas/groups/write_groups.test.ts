@@ -251,7 +251,7 @@ test('a new path is the path of everything below, in every record and address, b
         headers: { authorization: `Basic ${Buffer.from(`x:${owner.token}`).toString('base64')}` },
       })
       .then((response) => response.statusCode)
-  assert.deepEqual([await refs(`${now}/inner/boat`), await refs(`${old}/inner/boat`)], [200, 404])
+  assert.deepEqual([await refs(`${now}/inner/boat`), await refs(`${old}/inner/boat`)], [200, 200])
   const routes = await rowsOf(world(), 'select path from routes where project_id = $1', [project.id])
   assert.deepEqual(routes, [{ path: `${now}/inner/boat` }])
   const other = await made(owner, { name: 'x', path: fresh() })

@@ -343,7 +343,8 @@ test('git clients feel a move, a share and an archive with their very next reque
   assert.deepEqual([await git(owner, project.full_path), await git(friend, project.full_path)], [200, 404])
   const { body } = await transfer(owner, project.id, to.id)
   const path = String(body['path_with_namespace'])
-  assert.deepEqual([await git(owner, project.full_path), await git(owner, path)], [404, 200])
+  assert.deepEqual([await git(owner, project.full_path), await git(owner, path)], [200, 200])
+  assert.equal(await git(friend, project.full_path), 404)
   await make.member(owner, 'guest', { group: { id: (await groupOf(friend)).id } })
   await post(owner, `/projects/${project.id}/share`, {
     group_id: (await groupOf(friend)).id,

@@ -31,6 +31,16 @@ const fixed = [
   'safe.directory=*',
 ].flatMap((setting) => ['-c', setting])
 
+/** The refs of the server that one caller may list and fetch. */
+export interface Shown {
+  readonly mergeRequests: boolean
+}
+const EVERYTHING: Shown = { mergeRequests: true }
+
+// Of several patterns that match a ref, git takes the last.
+const hiding = ({ mergeRequests }: Shown): readonly string[] =>
+  mergeRequests ? [] : ['-c', 'uploadpack.hideRefs=refs/merge-requests']
+
 const transferMs = 3_600_000
 const advertMs = 120_000
 const keptMs = 600_000
@@ -62,21 +72,26 @@ export class Serving {
    * The body of `info/refs` for one program. Version 2 of upload-pack names no refs and is remembered for ten minutes.
    * Throws GitError, and what reading a file throws when there is no repository.
    */
-  async advertise(gitDirectory: string, program: GitProgram, version: ProtocolVersion): Promise<Buffer> {
+  async advertise(
+    gitDirectory: string,
+    program: GitProgram,
+    version: ProtocolVersion,
+    shows: Shown = EVERYTHING,
+  ): Promise<Buffer> {
     const configuration = await readFile(join(gitDirectory, 'config'), 'utf8')
-    if (program !== 'upload-pack' || version !== 2) return this.#ask(gitDirectory, program, version)
+    if (program !== 'upload-pack' || version !== 2) return this.#ask(gitDirectory, program, version, shows)
     const known = this.#capabilities.get(configuration)
     if (known !== undefined) return known
-    const asked = this.#ask(gitDirectory, program, version)
+    const asked = this.#ask(gitDirectory, program, version, shows)
     this.#capabilities.set(configuration, asked)
     asked.catch(() => this.#capabilities.delete(configuration))
     return asked
   }
 
   /** Starts the process that answers one request of a clone or fetch. Throws GitError `spawn`, `gone`, `closed`. */
-  upload(gitDirectory: string, version: ProtocolVersion): Promise<GitProcess> {
+  upload(gitDirectory: string, version: ProtocolVersion, shows: Shown = EVERYTHING): Promise<GitProcess> {
     return this.#spawner.open(
-      [...fixed, 'upload-pack', '--strict', '--stateless-rpc', gitDirectory],
+      [...fixed, ...hiding(shows), 'upload-pack', '--strict', '--stateless-rpc', gitDirectory],
       gitDirectory,
       {
         environment: protocol(version),
@@ -85,8 +100,13 @@ export class Serving {
     )
   }
 
-  async #ask(gitDirectory: string, program: GitProgram, version: ProtocolVersion): Promise<Buffer> {
-    const args = [...fixed, program, '--http-backend-info-refs', gitDirectory]
+  async #ask(
+    gitDirectory: string,
+    program: GitProgram,
+    version: ProtocolVersion,
+    shows: Shown,
+  ): Promise<Buffer> {
+    const args = [...fixed, ...hiding(shows), program, '--http-backend-info-refs', gitDirectory]
     const refs = await this.#spawner.run(args, {
       gitDirectory,
       environment: protocol(version),
