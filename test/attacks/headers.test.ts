@@ -56,7 +56,7 @@ suite('addresses that the service writes', () => {
   })
 
   // A line end in an echoed value begins a header of the attacker's own.
-  test('GEN-24: CR LF in a query comes back encoded', async () => {
+  test('GEN-24: CR LF in an undeclared parameter comes back nowhere', async () => {
     const heard = await speak(
       port,
       request('GET /api/v4/groups?per_page=1&x=%0d%0aSet-Cookie:a=b%0d%0a%0d%0a<script>'),
@@ -64,7 +64,7 @@ suite('addresses that the service writes', () => {
     assert.deepEqual(heard.statuses, [200])
     assert.equal(
       headerOf(heard, 'link')?.split(', ')[0],
-      '<https://guild.example/api/v4/groups?page=2&per_page=1&x=%0D%0ASet-Cookie%3Aa%3Db%0D%0A%0D%0A%3Cscript%3E>; rel="next"',
+      '<https://guild.example/api/v4/groups?page=2&per_page=1>; rel="next"',
     )
     assert.equal(headerOf(heard, 'set-cookie'), undefined)
   })
@@ -78,10 +78,8 @@ suite('addresses that the service writes', () => {
       port,
       request('GET /api/v4/groups?per_page=1&a>;rel="next",<https://evil.test=1'),
     )
-    assert.ok(
-      headerOf(heard, 'link')?.includes('a%3E%3Brel=%22next%22%2C%3Chttps%3A%2F%2Fevil.test%3D1&'),
-      heard.text,
-    )
+    assert.match(headerOf(heard, 'link') ?? '', /^<https:/)
+    assert.ok(!headerOf(heard, 'link')?.includes('evil'), heard.text)
   })
 })
 
