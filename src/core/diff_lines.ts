@@ -60,3 +60,17 @@ export function standsAt(diff: string, line: number, side: Side): DiffLine | und
       return each
   return undefined
 }
+
+/** The number of an unchanged line on the side `to`, by its number on the other side; undefined for a line that only the other side has. */
+export function lineOn(diff: string, line: number, to: Side): number | undefined {
+  const lone = to === 'new' ? 'removed' : 'added'
+  let shift = 0
+  for (const { kind, before, after } of linesOf(diff)) {
+    const at = to === 'new' ? before : after
+    if (at > line) break
+    if (at === line && kind === lone) return undefined
+    if (at === line && kind === 'same') return to === 'new' ? after : before
+    if (kind !== 'same') shift += kind === lone ? -1 : 1
+  }
+  return line + shift
+}

@@ -6,16 +6,15 @@ import { compareBranches, headOf, keepHead, messagesOf } from './comparing.ts'
 import {
   findLanded,
   findOpenRequest,
-  noteCompared,
   noteMerged,
   noteStatus,
   openRequests,
-  type Compared,
   type Intent,
   type Landed,
   type OpenRequest,
 } from './merge_request_rows.ts'
 import { leadOn } from './merge_request_stacks.ts'
+import { noteVersion } from './merge_request_versions.ts'
 import { repositoryPath } from './projects.ts'
 import { recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
@@ -25,9 +24,8 @@ import { finishTodos } from './todos.ts'
 // and from what was written down before, so that it can be done again after a crash.
 
 const HEADS = 'refs/heads/'
-/** Commits that are looked through for the one that merged a branch, and named in a note. */
+/** Commits that are looked through for the one that merged a branch. */
 const SEARCHED = 1_000
-const NAMED = 50
 
 interface Tools extends Pick<Instance, 'db' | 'git'> {
   /** Who moves branches. */
@@ -90,11 +88,7 @@ async function followSource({ db, git, actor }: Tools, request: OpenRequest): Pr
     const compared = await compareBranches(target, { head, target_branch: request.target_branch })
     await keepHead(target, iid, head)
     if (compared === undefined) return noteStatus(db, [id], 'broken')
-    const noted = await noteCompared(db, id, compared)
-    if (noted?.fresh !== true || noted.before === null || noted.before === head) return
-    const body = await wordsForCommits(target, { ...compared, before: noted.before })
-    if (body !== undefined)
-      await writeSystemNote(db, { noteable_id: id, author_id: actor?.id ?? null, action: 'commit', body })
+    await noteVersion({ db, repository: target, user_id: actor?.id ?? null }, id, compared)
   })
 }
 
@@ -105,27 +99,6 @@ export const compareAgain: Job<{ id: number }> = {
     const request = await findOpenRequest(instance.db, id)
     if (request !== undefined) await followSource(instance, request)
   },
-}
-
-/** `added 2 commits`, and which; undefined when there are none, as after a rebase onto less. */
-async function wordsForCommits(
-  repository: Repository,
-  { before, head_sha, start_sha }: Compared & { readonly before: string },
-): Promise<string | undefined> {
-  const known = (await repository.commit(before)) === undefined ? [] : [before]
-  const shas = await repository.log({
-    from: [head_sha],
-    exclude: [...known, start_sha],
-    skip: 0,
-    limit: NAMED + 1,
-  })
-  if (shas.length === 0) return undefined
-  const commits = await Promise.all(shas.slice(0, NAMED).map((sha) => repository.commit(sha)))
-  const lines = commits.flatMap((commit) =>
-    commit ? [`* ${commit.id.slice(0, 8)} - ${commit.message.trimStart().split('\n', 1)[0] ?? ''}`] : [],
-  )
-  const count = shas.length > NAMED ? `${NAMED}+` : String(shas.length)
-  return `added ${count} commit${shas.length === 1 ? '' : 's'}\n\n${lines.toReversed().join('\n')}`
 }
 
 /**

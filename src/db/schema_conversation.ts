@@ -34,6 +34,7 @@ export interface NoteTable extends Times {
   mentions_code: Generated<boolean>
   mentions_noteable_id: number | null
   diff_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  original_position: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
   commit_id: string | null
   resolved_at: Date | null
   resolved_by_id: number | null

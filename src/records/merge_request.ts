@@ -128,7 +128,7 @@ export const shownMergeRequests = (
          ${usersJson(sql`select r.user_id from merge_request_reviewers r where r.merge_request_id = m.id`)} as reviewers,
          ${labelsJson(sql`m.id`)} as labels,
          ${milestoneJson(sql`m.milestone_id`)} as milestone,
-         not exists (select from notes o where o.noteable_id = m.id and o.type is not null and o.resolved_at is null)
+         not exists (select from notes o where o.noteable_id = m.id and o.type is not null and o.system_action is null and o.resolved_at is null)
            as resolved,
          coalesce((p.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, false) as needs_resolved,
          coalesce(p.settings->>'merge_method', 'merge') as merge_method,
