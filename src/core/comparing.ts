@@ -12,7 +12,7 @@ const HEADS = 'refs/heads/'
 const REMEMBERED = 5_000
 /** Times that somebody else may keep another head meanwhile. */
 const ATTEMPTS = 5
-/** Commits whose messages are read. */
+/** Commits whose messages and committers are read. */
 const READ = 1_000
 
 interface Ends {
@@ -57,7 +57,13 @@ export async function compareBranches(
     status: base === head ? 'broken' : conflicts ? 'cannot_be_merged' : 'can_be_merged',
     behind: base !== start,
     commits,
+    committer_emails: await committersOf(repository, commits),
   }
+}
+
+async function committersOf(repository: Repository, shas: readonly string[]): Promise<string[]> {
+  const commits = await Promise.all(shas.slice(0, READ).map((sha) => repository.commit(sha)))
+  return [...new Set(commits.flatMap((commit) => commit?.committer.email.toLowerCase() ?? []))]
 }
 
 export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head`

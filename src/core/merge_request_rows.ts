@@ -93,6 +93,8 @@ export interface Compared {
   readonly behind: boolean
   /** What is in its source branch and not in its target, the newest. */
   readonly commits: readonly string[]
+  /** The committers of the newest of them, each lower-cased address once. */
+  readonly committer_emails: readonly string[]
 }
 
 const compared = statement(
@@ -101,8 +103,8 @@ const compared = statement(
       select d.base_sha, d.start_sha, d.head_sha from merge_request_diffs d
        where d.merge_request_id = ${p.id} order by d.id desc limit 1
     ), made as (
-      insert into merge_request_diffs (merge_request_id, base_sha, start_sha, head_sha, changes_count)
-      select ${p.id}, ${p.base_sha}, ${p.start_sha}, ${p.head_sha}, ${p.changes_count}
+      insert into merge_request_diffs (merge_request_id, base_sha, start_sha, head_sha, changes_count, committer_emails)
+      select ${p.id}, ${p.base_sha}, ${p.start_sha}, ${p.head_sha}, ${p.changes_count}, ${p.committer_emails}::text[]
        where not exists (select from last where base_sha = ${p.base_sha} and start_sha = ${p.start_sha}
                                             and head_sha = ${p.head_sha})
       returning id

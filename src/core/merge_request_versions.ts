@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Repository } from '../git/repository.ts'
+import { hasResettable, resetApprovals } from './approvals.ts'
 import { noteCompared, type Compared } from './merge_request_rows.ts'
 import { moveThreads, traceThreads } from './note_position_rows.ts'
-import type { Version } from './note_positions.ts'
+import { isSameChange, type Version } from './note_positions.ts'
 import { writeSystemNote } from './system_notes.ts'
 
 // A new version of a merge request: what it compares after a push to its source branch, and what that means for what was
@@ -34,10 +35,11 @@ export async function noteVersion(
 ): Promise<void> {
   const last = await db.one(newest, { id })
   const isMoved = last !== undefined && last.head_sha !== now.head_sha
-  const [words, moves] = isMoved
+  const [words, moves, resets] = isMoved
     ? await Promise.all([
         wordsForCommits(repository, { ...now, before: last.head_sha }),
         traceThreads({ db, repository }, id, [last, now]),
+        hasResettable(db, id).then(async (has) => has && !(await isSameChange(repository, [last, now]))),
       ])
     : []
   await db.transaction(async (tx) => {
@@ -46,6 +48,7 @@ export async function noteVersion(
     if (noted?.fresh !== true || noted.before !== last?.head_sha) return
     if (words !== undefined)
       await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'commit', body: words })
+    if (resets === true) await resetApprovals(tx, { id, user_id })
     if (moves !== undefined) await moveThreads(tx, { id, user_id }, moves)
   })
 }

@@ -157,3 +157,25 @@ export class Tracer {
     return { ...position, ...this.#version, old_path: oldPath, new_path: newPath }
   }
 }
+
+/** Whether two versions change the same, line numbers apart, as after a rebase; false where one was too large to read. */
+export async function isSameChange(
+  repository: Repository,
+  versions: readonly [Version, Version],
+): Promise<boolean> {
+  const [before, after] = await Promise.all(versions.map((version) => changeOf(repository, version)))
+  return before !== undefined && before === after
+}
+
+async function changeOf(
+  repository: Repository,
+  { base_sha, head_sha }: Version,
+): Promise<string | undefined> {
+  const [base, head] = await Promise.all([repository.commit(base_sha), repository.commit(head_sha)])
+  if (base === undefined || head === undefined) return undefined
+  const { files, complete } = await repository.patch(base.tree, head.tree)
+  // Of binary files only the names are told.
+  if (!complete || files.some((file) => file.tooLarge || !isText(file))) return undefined
+  const plain = files.map((file) => ({ ...file, diff: file.diff.replaceAll(/^@@ .*$/gm, '@@') }))
+  return JSON.stringify(plain)
+}

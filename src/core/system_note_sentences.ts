@@ -46,6 +46,9 @@ const longDay = (day: string): string =>
 export const dueOn = (from: string | null, to: string | null): string =>
   to === null ? `removed due date ${longDay(from ?? '')}` : `changed due date to ${longDay(to)}`
 
+export const approvalsReset = (names: readonly string[]): string =>
+  `reset approvals from ${sentenceOf(names)} by pushing to the branch`
+
 export const weighs = (weight: number | null): string =>
   weight === null ? 'removed the weight' : `changed weight to **${weight}**`
 

@@ -101,6 +101,7 @@ export interface MergeRequestDiffTable {
   start_sha: string
   head_sha: string
   changes_count: Generated<string>
+  committer_emails: string[] | null
   created_at: Time
 }
 

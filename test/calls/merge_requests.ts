@@ -84,6 +84,8 @@ export const mergeRequests: Calls = {
   getMergeRequestApprovals      404 404 404 404 404 200 200 200 200 200 404
   approveMergeRequest           404 404 404 403 403 403 201 201 201 201 404
   unapproveMergeRequest         404 404 404 403 403 403 201 201 201 201 404
+  getProjectApprovalSettings    404 404 404 403 403 200 200 200 200 200 404
+  updateProjectApprovalSettings 404 404 404 403 403 403 403 201 201 201 404
   listCommitMergeRequests       404 404 404 403 403 200 200 200 200 200 404
 `,
   inPublic: `
@@ -116,6 +118,8 @@ export const mergeRequests: Calls = {
   getMergeRequestApprovals      200 200 200 200 200 200 200 200 200 200 200
   approveMergeRequest           403 403 403 403 403 403 201 201 201 201 401
   unapproveMergeRequest         403 403 403 403 403 403 201 201 201 201 401
+  getProjectApprovalSettings    200 200 200 200 200 200 200 200 200 200 401
+  updateProjectApprovalSettings 403 403 403 403 403 403 403 201 201 201 401
   listCommitMergeRequests       200 200 200 200 200 200 200 200 200 200 200
 `,
   bodies: {
@@ -123,6 +127,7 @@ export const mergeRequests: Calls = {
     updateMergeRequest: { title: 'Changed' },
     setMergeRequestTimeEstimate: { duration: '2h' },
     addMergeRequestSpentTime: { duration: '30m' },
+    updateProjectApprovalSettings: { reset_approvals_on_push: true },
   },
   set: async (world, scene, operation) => {
     await restore(world, scene)

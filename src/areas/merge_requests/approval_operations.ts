@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, developer, project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
-import { approve, unapprove } from '../../core/approvals.ts'
+import { approve, isEligible, unapprove } from '../../core/approvals.ts'
 import type { Project } from '../../core/projects.ts'
 import type { MergeRequest as Row } from '../../db/schema_planning.ts'
 import type { Actor, Has } from '../../http/gate.ts'
@@ -57,7 +57,12 @@ async function present(ctx: Here): Promise<Static<typeof Approvals>> {
     })),
     suggested_approvers: [],
     user_has_approved: approved,
-    user_can_approve: actor !== null && !approved && row.state === 'opened' && manages(actor, project),
+    user_can_approve:
+      actor !== null &&
+      !approved &&
+      row.state === 'opened' &&
+      manages(actor, project) &&
+      (await isEligible(db, { id: row.id, user_id: actor.id })),
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
+import type { Project } from '../../db/schema.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { authorJson, type Author } from '../../records/user.ts'
 
@@ -14,3 +15,16 @@ const list = statement(
       from merge_request_approvals a where a.merge_request_id = ${p.id} order by a.created_at, a.user_id`,
 )
 export const approvalsOf = (db: Db, id: number): Promise<Approval[]> => db.rows(list, { id })
+
+const merge = statement(
+  (p: Slots<{ id: number; settings: string }>) => sql<Pick<Project, 'settings'>>`
+    update projects set settings = settings || ${p.settings}::jsonb, updated_at = now()
+     where id = ${p.id} returning settings`,
+)
+/** Undefined when the project is gone. */
+export const mergeSettings = (
+  db: Db,
+  id: number,
+  settings: Readonly<Record<string, boolean>>,
+): Promise<Pick<Project, 'settings'> | undefined> =>
+  db.one(merge, { id, settings: JSON.stringify(settings) })

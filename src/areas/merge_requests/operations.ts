@@ -14,6 +14,7 @@ import { showMergeRequest } from './store.ts'
 import { presentPage } from '../../http/pages.ts'
 
 export * from './approval_operations.ts'
+export * from './approval_settings.ts'
 export * from './content_operations.ts'
 export * from './create_operations.ts'
 export * from './merge_operations.ts'
