@@ -56,7 +56,8 @@ test('a line has a code of its own', () =>
   assert.equal(lineCode('README', 1, 2), '69e27356ef629022720d868ab0c0e3394775b6c1_1_2'))
 
 test('a line is found on the other side by its number', () => {
-  const found = (to: 'new' | 'old'): unknown[] => [1, 3, 4, 5, 6, 9, 10, 11, 12, 13].map((line) => lineOn(diff, line, to))
+  const found = (to: 'new' | 'old'): unknown[] =>
+    [1, 3, 4, 5, 6, 9, 10, 11, 12, 13].map((line) => lineOn(diff, line, to))
   assert.deepEqual(found('new'), [1, 3, undefined, 6, 7, 10, undefined, 13, 14, 15])
   assert.deepEqual(found('old'), [1, 3, undefined, undefined, 5, 8, 9, undefined, undefined, 11])
   assert.equal(lineOn('', 7, 'new'), 7)

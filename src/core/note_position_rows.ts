@@ -19,7 +19,11 @@ const standing = statement(
 
 /** What becomes of the threads on the lines of one version in the next. */
 export interface Moves {
-  readonly moved: readonly { readonly discussion_id: number; readonly from: Position; readonly to: Position }[]
+  readonly moved: readonly {
+    readonly discussion_id: number
+    readonly from: Position
+    readonly to: Position
+  }[]
   readonly outdated: readonly Standing[]
 }
 

@@ -127,11 +127,14 @@ export class Tracer {
   }
 
   /** The line in the new version: added, removed and unchanged lines stay what they are, or an added one becomes unchanged. */
-  #line(position: Position, file: FilePatch, { old_line = null, new_line = null }: LineEnd): Line | undefined {
+  #line(
+    position: Position,
+    file: FilePatch,
+    { old_line = null, new_line = null }: LineEnd,
+  ): Line | undefined {
     const before =
       old_line === null ? undefined : across(this.#bases.from(position.old_path), old_line, 'new')
-    const after =
-      new_line === null ? undefined : across(this.#heads.from(position.new_path), new_line, 'new')
+    const after = new_line === null ? undefined : across(this.#heads.from(position.new_path), new_line, 'new')
     if (new_line === null)
       return before === undefined || across(file, before, 'new') !== undefined
         ? undefined
@@ -147,7 +150,8 @@ export class Tracer {
     const line = this.#line(position, file, given)
     if (line === undefined) return undefined
     const { old_line, new_line } = line
-    const [number, side] = new_line === null ? ([old_line ?? 0, 'old'] as const) : ([new_line, 'new'] as const)
+    const [number, side] =
+      new_line === null ? ([old_line ?? 0, 'old'] as const) : ([new_line, 'new'] as const)
     const at = standsAt(file.diff, number, side) ?? { before: old_line ?? 0, after: new_line ?? 0 }
     const type = old_line === null ? 'new' : new_line === null ? 'old' : null
     return { line_code: lineCode(file.newPath, at.before, at.after), type, old_line, new_line }

@@ -119,7 +119,10 @@ test('a thread follows a line range, and a thread on a file stays until the file
   })
   const file = await begin(iid, { old_path: 'other', new_path: 'other', position_type: 'file' })
   await shop.commit('ranged', { README: 'zero\none\nTWO\nTHREE\n' })
-  const range = (await notesOf(iid, ranged))[0]?.position?.['line_range'] as Record<string, { new_line: number }>
+  const range = (await notesOf(iid, ranged))[0]?.position?.['line_range'] as Record<
+    string,
+    { new_line: number }
+  >
   assert.deepEqual([range['start']?.new_line, range['end']?.new_line], [3, 4])
   assert.equal((await notesOf(iid, file)).length, 1)
   await shop.commit('ranged', { other: 'y\n' })

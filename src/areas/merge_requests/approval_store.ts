@@ -26,5 +26,4 @@ export const mergeSettings = (
   db: Db,
   id: number,
   settings: Readonly<Record<string, boolean>>,
-): Promise<Pick<Project, 'settings'> | undefined> =>
-  db.one(merge, { id, settings: JSON.stringify(settings) })
+): Promise<Pick<Project, 'settings'> | undefined> => db.one(merge, { id, settings: JSON.stringify(settings) })

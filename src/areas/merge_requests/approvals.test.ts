@@ -12,7 +12,10 @@ const world = sharedWorld(async (here) => {
 })
 
 const set = async (body: object): Promise<void> => {
-  const answer = await world().call('POST', `/projects/${shop.project.id}/approvals`, { as: shop.owner, body })
+  const answer = await world().call('POST', `/projects/${shop.project.id}/approvals`, {
+    as: shop.owner,
+    body,
+  })
   assert.equal(answer.status, 201, answer.text)
 }
 const approve = async (iid: number, as: Someone): Promise<number> =>
@@ -43,7 +46,10 @@ test('the approval settings of a project are shown and changed', async () => {
   }
   assert.deepEqual((await world().get(path, developer)).body, shown)
   await set({ merge_requests_author_approval: false })
-  assert.deepEqual((await world().get(path, developer)).body, { ...shown, merge_requests_author_approval: false })
+  assert.deepEqual((await world().get(path, developer)).body, {
+    ...shown,
+    merge_requests_author_approval: false,
+  })
   await set({ merge_requests_author_approval: true })
   const nothing = await world().call('POST', path, { as: shop.owner, body: {} })
   assert.equal(nothing.status, 400)
