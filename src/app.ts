@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createLimiter } from './access/limits.ts'
 import { createSignIn } from './access/sign_in.ts'
 import { operations } from './areas/index.ts'
+import { packageAddress } from './areas/packages/addresses.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
@@ -33,11 +34,12 @@ export function createApp(
   const { config } = instance
   const metrics = createMetrics(client)
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
+  const fold = foldPaths(served)
   const app = createServer({
     logger: log,
     onAnswer: metrics.onAnswer,
     allowed: allowedAt('/api/v4', served),
-    rewrite: foldPaths(served),
+    rewrite: (url) => packageAddress(fold(url)),
     trustProxy: config.trustedProxies,
     isAway: (error) => isAway(error) || isGitAway(error),
     isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),

@@ -1,10 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { sql, type RawBuilder } from 'kysely'
 import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
 import type { Db } from '../db/client.ts'
 import { statements } from '../db/statement.ts'
 import type { Visit, Visitor } from '../http/entry.ts'
-import type { Tree } from '../http/forms.ts'
 import type { Actor, Along } from '../http/gate.ts'
 import {
   badParams,
@@ -15,9 +13,10 @@ import {
   notFound,
   revokedToken,
   unauthorized,
-  type Problem,
+  Problem,
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
+import { passwordOf, tokenOf } from './presented_tokens.ts'
 import { digestOf, touch } from './tokens.ts'
 
 /** Who is asking, and what to read beside. Everything one request needs to begin with is one statement. */
@@ -101,6 +100,8 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
   const read = createTokenReader(instance)
   return async (visit) => {
     const token = tokenOf(visit.headers, visit.sent)
+    const password = token === undefined && visit.basic ? passwordOf(visit.headers) : undefined
+    if (password !== undefined) return readPassword(read, password, visit)
     if (token === undefined) return read(undefined, visit.along, () => {})
     const sudo = sudoOf(visit)
     const bearer = await read(token, sudo === undefined ? visit.along : undefined, (scopes) =>
@@ -158,6 +159,16 @@ const accountClosed = (state: string, { url }: Instance['config']): Problem =>
           `Please log back in from a web browser to reactivate your account at ${url}`
       : 'Your account has been blocked.',
   )
+
+/** A token sent as a password. Where it will not do, a reader goes on without one, and meets what is not open to all. */
+async function readPassword(read: TokenReader, password: string, visit: Visit): Promise<Visitor> {
+  const known = read(password, visit.along, (scopes) => checkScope(scopes, visit))
+  const reads = visit.method === 'GET' || visit.method === 'HEAD'
+  return known.catch((error: unknown) => {
+    if (!reads || !(error instanceof Problem) || error.status !== 401) throw error
+    return read(undefined, visit.along, () => {})
+  })
+}
 
 /** Whom the caller wants to act as: an id or a user name. */
 function sudoOf({ headers, sent }: Visit): string | undefined {
@@ -225,24 +236,3 @@ const actorOf = (row: Row): Actor | null =>
         admin: row.user_admin,
         external: row.user_external,
       }
-
-/**
- * The token a request presents, or undefined when it presents none. A parameter is read before a header, as
- * published. A token of a wrong form is still a token, and so a refusal.
- */
-function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
-  const own = sent['private_token'] ?? headers['private-token']
-  // No operation takes a job's token yet, and no other kind is taken for one.
-  const job = headers['job-token'] ?? sent['job_token'] ?? undefined
-  if (own === undefined && job !== undefined) throw unauthorized()
-  const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
-  if (given === undefined) return undefined
-  if (typeof given !== 'string' || given === '') throw unauthorized()
-  return given
-}
-
-/** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */
-function bearer(authorization = ''): string | undefined {
-  const found = /^bearer(?:\s+(.*))?$/i.exec(authorization)
-  return found === null ? undefined : (found[1] ?? '')
-}

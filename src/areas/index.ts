@@ -29,6 +29,7 @@ import * as members from './members/operations.ts'
 import * as metadata from './metadata/operations.ts'
 import * as milestones from './milestones/operations.ts'
 import * as namespaces from './namespaces/operations.ts'
+import * as packages from './packages/operations.ts'
 import * as packageProtection from './package_protection/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
@@ -70,6 +71,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   notes: noteOperations,
   namespaces,
   package_protection: packageProtection,
+  packages,
   project_aliases: projectAliases,
   plan_limits: planLimits,
   alert_receivers: alertReceivers,

@@ -6,7 +6,7 @@ import type * as ci from './schema_ci.ts'
 import type { CiVariableTable } from './schema_ci_variables.ts'
 import type { FreezePeriodTable } from './schema_freeze_periods.ts'
 import type { BlobTable } from './schema_blobs.ts'
-import type * as packages from './schema_packages.ts'
+import type { PackageTables } from './schema_packages.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
 import type * as planning from './schema_planning.ts'
@@ -21,7 +21,7 @@ import type {
 } from './schema_repositories.ts'
 
 /** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
-export interface Database {
+export interface Database extends PackageTables {
   users: people.UserTable
   user_emails: people.UserEmailTable
   resource_bots: people.ResourceBotTable
@@ -70,7 +70,6 @@ export interface Database {
   badges: BadgeTable
   freeze_periods: FreezePeriodTable
   blobs: BlobTable
-  package_protection_rules: packages.PackageProtectionRuleTable
   ci_variables: CiVariableTable
   namespace_counters: planning.NamespaceCounterTable
   project_stars: ProjectStarTable

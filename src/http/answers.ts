@@ -10,6 +10,8 @@ import { onceFor } from './once.ts'
 import { Answer, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
 import { STALL_MS, pageText } from './large_page.ts'
 import { declaredNames, pageHeaders } from './pages.ts'
+import { rangeNotSatisfiable } from './problems.ts'
+import { rangeOf } from './ranges.ts'
 
 type Send = (
   request: FastifyRequest,
@@ -64,16 +66,34 @@ export function compileAnswer(
 function sendBytes(
   request: FastifyRequest,
   reply: FastifyReply,
-  { headers, open }: Download,
+  { headers, open, size }: Download,
 ): FastifyReply | Promise<FastifyReply> {
   const { etag } = headers
   const seen = request.headers['if-none-match']
   if (etag !== undefined && seen !== undefined && names(seen, etag.replace(/^W\//, '').slice(1, -1)))
     return reply.code(304).header('etag', etag).send()
   reply.code(200)
+  if (size !== undefined) return sendFile(request, reply, { headers, open, size })
   // Of a stream the framework lets the length stand that is declared; of nothing it would say 0.
   if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
   return open().then((body) => reply.headers(headers).send(body))
+}
+
+/** Sends a file of known size, or the part of it that was asked for. */
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { headers, open, size }: Pick<Download, 'headers' | 'open'> & { readonly size: number },
+): FastifyReply | Promise<FastifyReply> {
+  const { 'if-range': ifRange, range: wanted } = request.headers
+  const isSame = ifRange === undefined || ifRange === headers['etag']
+  const range = isSame ? rangeOf(wanted, size) : undefined
+  if (range === 'none') throw rangeNotSatisfiable(size)
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  reply.headers({ ...headers, 'accept-ranges': 'bytes', 'content-length': String(end - start + 1) })
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
+  if (request.method === 'HEAD') return reply.send(Readable.from([]))
+  return open(range).then((body) => reply.send(body))
 }
 
 const onceCalled = <T>(make: () => T): (() => T) => {

@@ -1,28 +1,20 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
 import { compileAnswer, type AnswerCheck } from './answers.ts'
-import {
-  compileAlong,
-  contextOf,
-  entryOf,
-  type AnyContext,
-  type PathParams,
-  type Visit,
-  type Visitor,
-} from './entry.ts'
+import { contextOf, entryOf, type AnyContext, type Visit, type Visitor } from './entry.ts'
 import { addressOf } from './addresses.ts'
-import { parseForm } from './forms.ts'
 import type { Actor } from './gate.ts'
 import type { NamedOperation } from './operation.ts'
 import { compileInbound, inboundRoute } from './inbound.ts'
-import { compileKnock } from './knock.ts'
+import { compileKnock, compileVisit } from './knock.ts'
 import { createLargeBodySlots, largeBody } from './large_body.ts'
 import { refusalNow } from './went_away.ts'
 import { inPlaces } from './places.ts'
 import { checkMatch, isConditional } from './precondition.ts'
 import { Problem } from './problems.ts'
 import { compileRepresent } from './represent.ts'
+import { openUpload, withoutParsing } from './upload.ts'
 import { write } from './writes.ts'
 
 export interface Surroundings {
@@ -52,17 +44,22 @@ export function mount(
       return (op.method === 'GET' ? ['GET', 'HEAD'] : [op.method]).map((method) => ({ method, op, handler }))
     })
     const handlers = new Map(byMethod.map(({ method, handler }) => [method, handler]))
-    app.route({
+    const isStream = first.receives !== undefined
+    const route: RouteOptions = {
       method: [...handlers.keys()],
       url: addressOf(prefix, first.path),
       config: {
         operations: Object.fromEntries(byMethod.map(({ method, op }) => [method, op.name])),
+        ownDeadline: isStream,
+        ...(first.challenge !== undefined && { challenge: first.challenge }),
         ...(first.inbound !== undefined && { inbound: first.inbound }),
       },
       ...(first.inbound !== undefined && inboundRoute(first.inbound)),
       ...(first.takes !== undefined && largeBody(first.takes, bodies, compileKnock(first, surroundings))),
       handler: (request, reply) => handlers.get(request.method)?.(request, reply),
-    })
+    }
+    if (isStream) withoutParsing(app, (scope) => scope.route(route))
+    else app.route(route)
   }
 }
 
@@ -72,29 +69,27 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
   if (op.inbound !== undefined) return compileInbound(op, around)
-  const alongOf = compileAlong(op)
+  const visitOf = compileVisit(op)
   const represent = read && compileRepresent(read, op.reads ?? {}, around)
   const answer = compileAnswer(op, around.checkAnswers, around.stallMs)
 
   return async (request, reply) => {
-    const path = request.params as PathParams
-    const query = (request.query as { text: string }).text
-    const sent = Object.assign(parseForm(query), request.body)
-    const { method, headers, ip } = request
-    const visit = { method, headers, sent, ip, along: alongOf(path), scopes: op.scopes ?? [] }
+    const { path, query, visit } = visitOf(request)
+    const { sent, headers } = visit
     const visitor = await signIn(visit).catch(async (refusal: unknown) => {
-      if (refusal instanceof Problem) reply.headers(await around.admit(null, ip))
+      if (refusal instanceof Problem) reply.headers(await around.admit(null, visit.ip))
       throw refusal
     })
-    reply.headers(await around.admit(visitor.owner ?? visitor.actor, ip))
+    reply.headers(await around.admit(visitor.owner ?? visitor.actor, visit.ip))
     request.actor = visitor.actor
 
     const ctx = contextOf(instance, visitor, visit)
     await entryOf(op)(ctx, sent, path)
+    const received = await op.receives?.(ctx as never, openUpload(request, reply, instance.config.dataDir))
     const enterAgain = async (db: Db): Promise<AnyContext> => {
       const now = contextOf({ ...instance, db }, await signIn(visit), visit)
       await entryOf(op)(now, sent, path)
-      return now
+      return Object.assign(now, { received })
     }
     const match = isConditional(op, headers) ? headers['if-match'] : undefined
     const matches = (db: Db): Promise<void> =>

@@ -20,6 +20,8 @@ export interface Visit {
   readonly along: { readonly kind: Along; readonly ref: string } | undefined
   /** What opens the operation beside `api` and `read_api`. */
   readonly scopes?: readonly string[]
+  /** Whether a token may come as the password of HTTP Basic. */
+  readonly basic?: boolean
 }
 export interface Visitor {
   readonly actor: Actor | null

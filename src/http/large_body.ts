@@ -92,7 +92,10 @@ async function takeApart({ request, reply, payload, dataDir, slots }: LargeBody)
   const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '')
   const file = isJson ? await openNameless(dataDir) : undefined
   // An upload that stands still before it is large takes no slot from others.
-  const sieve = new Sieve(file, { bytes: LARGE, reached: () => slots.take(reply) })
+  const sieve = new Sieve(file, {
+    apart: 'content',
+    large: { bytes: LARGE, reached: () => slots.take(reply) },
+  })
   if (file !== undefined) {
     request.longTexts = sieve.texts
     reply.raw.once('close', () => void sieve.settled().then(() => file.close()))

@@ -16,6 +16,17 @@ export class LongText {
     this.length = length
   }
 
+  /** The bytes as sent, escapes included, in chunks. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < this.length;) {
+      const bytes = Buffer.allocUnsafe(Math.min(BREATH, this.length - at))
+      const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, this.#start + at)
+      if (bytesRead === 0) throw new Error('a long text ended early')
+      at += bytesRead
+      yield bytes.subarray(0, bytesRead)
+    }
+  }
+
   /** The text in UTF-8. Throws the Problem of a broken body when it is none. */
   async bytes(): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(this.length)

@@ -13,8 +13,12 @@ const COLON = 0x3a
 const SPACE = 0x20
 /** Bytes of a text from which it is put on disk. */
 const LONG = 16 * 1024
-/** The only name under which a text may be long. */
-const APART = 'content'
+
+interface SieveOptions {
+  /** The only name under which a text may be long. */
+  readonly apart: string
+  readonly large?: Threshold
+}
 
 /** Calls `reached` once, before the chunk with the byte at `bytes` is taken; it may throw a Problem. */
 interface Threshold {
@@ -23,7 +27,7 @@ interface Threshold {
 }
 
 /**
- * Lets JSON through as it comes, but for the long texts named `content`: these go to the file, and what stands for them
+ * Lets JSON through as it comes, but for the long texts of one name: these go to the file, and what stands for them
  * in the JSON tells which they are. It does not check JSON: what comes out is parsed afterwards.
  */
 export class Sieve extends Transform {
@@ -31,6 +35,7 @@ export class Sieve extends Transform {
   /** Bytes that came in; read by the framework, which counts them against the limit. */
   receivedEncodedLength = 0
   readonly #file: FileHandle | undefined
+  readonly #apart: string
   readonly #large: Threshold
   #kept = 0
   #inText = false
@@ -48,10 +53,11 @@ export class Sieve extends Transform {
   #toWrite: Buffer[] = []
   #writes = Promise.resolve()
 
-  constructor(file: FileHandle | undefined, large: Threshold) {
+  constructor(file: FileHandle | undefined, { apart, large }: SieveOptions) {
     super()
     this.#file = file
-    this.#large = large
+    this.#apart = apart
+    this.#large = large ?? { bytes: Infinity, reached: () => {} }
     this.texts = { mark: `\u0001${randomBytes(12).toString('hex')}:`, found: [] }
   }
 
@@ -103,12 +109,12 @@ export class Sieve extends Transform {
       }
       const end = this.#endOfText(chunk, at)
       const goesOn = end === undefined || this.#heldBytes > 0 || this.#start !== undefined
-      if (goesOn || (this.#name === APART && end - at >= LONG)) {
+      if (goesOn || (this.#name === this.#apart && end - at >= LONG)) {
         this.#keep(chunk.subarray(kept, at))
         this.#take(chunk.subarray(at, end ?? chunk.length))
         kept = end ?? chunk.length
         if (end !== undefined) this.#endTaken(file)
-      } else this.#last = end - at <= APART.length ? chunk.toString('latin1', at, end) : ''
+      } else this.#last = end - at <= this.#apart.length ? chunk.toString('latin1', at, end) : ''
       this.#inText = end === undefined
       at = end === undefined ? chunk.length : end + 1
     }
@@ -144,7 +150,7 @@ export class Sieve extends Transform {
     if (this.#start !== undefined) return this.#write(bytes)
     this.#held.push(bytes)
     this.#heldBytes += bytes.length
-    if (this.#name !== APART || this.#heldBytes < LONG) return
+    if (this.#name !== this.#apart || this.#heldBytes < LONG) return
     this.#start = this.#written
     for (const part of this.#held) this.#write(part)
     this.#held = []
@@ -160,7 +166,7 @@ export class Sieve extends Transform {
     this.#last = ''
     if (this.#start === undefined) {
       const text = Buffer.concat(this.#held)
-      if (text.length <= APART.length) this.#last = text.toString('latin1')
+      if (text.length <= this.#apart.length) this.#last = text.toString('latin1')
       this.#keep(text)
     } else {
       const { mark, found } = this.texts

@@ -122,9 +122,12 @@ function inputs(op: NamedOperation): { query: Json[]; body: Json | undefined } {
   >
   const names = Object.keys(all).filter((name) => !inPath.has(name))
   const required = new Set(requiredOf(op.params))
-  if (op.method === 'GET' || op.method === 'DELETE')
+  if (op.method === 'GET' || op.method === 'DELETE' || op.receives !== undefined)
     return {
-      body: undefined,
+      body: op.receives && {
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+      },
       query: names.map((name) => ({
         name: isList(all[name]) ? `${name}[]` : name,
         in: 'query',

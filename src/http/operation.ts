@@ -1,9 +1,11 @@
 import type { Static, TArray, TNull, TObject, TProperties, TSchema } from 'typebox'
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/pages.ts'
-import type { AnyGate, Context, Gate } from './gate.ts'
+import type { Context } from './gate.ts'
 import type { Inbound } from './inbound.ts'
 import type { Problem } from './problems.ts'
+import type { Gates, Given, Read, Sound } from './sound.ts'
+import type { Upload } from './upload.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -54,54 +56,6 @@ export const pageOf = <Item extends TSchema>(
 /** The schema of an answer without a body: status 204. */
 export const nothing = t.Null()
 
-type Gates = readonly AnyGate[]
-type Given<G extends Gates> = G extends readonly [
-  Gate<infer _K, infer _P, infer _N, infer Gives>,
-  ...infer Rest extends Gates,
-]
-  ? Gives & Given<Rest>
-  : object
-type Loaded<G extends Gates> = G[number] extends infer One
-  ? One extends Gate<'loads', infer Param, never, object>
-    ? Param
-    : never
-  : never
-type Names<P extends string> = P extends `${infer Rest}.json`
-  ? Names<Rest>
-  : P extends `${string}:${infer Name}/${infer Rest}`
-    ? Name | Names<`/${Rest}`>
-    : P extends `${string}:${infer Name}`
-      ? Name
-      : never
-type InOrder<G extends Gates, Have extends object = object> = G extends readonly [
-  Gate<infer _K, infer _P, infer Needs, infer Gives>,
-  ...infer Rest extends Gates,
-]
-  ? Have extends Needs
-    ? InOrder<Rest, Have & Gives>
-    : false
-  : true
-
-/** Path names that mean a record, so a gate must load them; the rest (:sha, :email) may be plain params. */
-type RawId<P extends string, Q> = Extract<Names<P> & keyof Q, 'id' | `${string}_id` | `${string}_iid`>
-
-/** What the gates behind the parameters may look at beside what earlier gates gave. */
-interface Read<Q extends TProperties> {
-  readonly params: Static<TObject<Q>>
-}
-
-/** What an operation must get right to compile. */
-type Sound<P extends string, F extends Gates, G extends Gates, Q extends TProperties> =
-  Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> extends never
-    ? [RawId<P, Q>] extends [never]
-      ? 'allows' extends [...F, ...G][number]['kind']
-        ? [InOrder<F>, InOrder<G, Given<F> & Read<Q>>] extends [true, true]
-          ? unknown
-          : { readonly gates: 'a gate stands before what it needs' }
-        : { readonly gates: 'no gate says who may call' }
-      : { readonly gates: `:${RawId<P, Q>} names a record: load it with a gate` }
-    : { readonly gates: `nothing reads :${Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> & string}` }
-
 type Result<R extends TSchema> =
   R extends PageSchema<infer Item>
     ? Listed<Static<Item>> | Keyset<Static<Item>>
@@ -118,6 +72,7 @@ export interface Operation<
   Q extends TProperties,
   G extends Gates,
   R extends TSchema,
+  B,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v4`; a path that begins with `{base_url}` is below the server's own address. */
@@ -136,13 +91,25 @@ export interface Operation<
   readonly moves?: 'refs'
   /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
   readonly scopes?: readonly string[]
+  /**
+   * Set where clients may send their token as the password of HTTP Basic: the `WWW-Authenticate` of a 401. A reader whose
+   * password will not do is taken for a caller without a token, as published.
+   */
+  readonly challenge?: string
   /** What parameters of the GET at the same path are called here, where that is another name: `If-Match` is about its answer. */
   readonly reads?: Readonly<Record<string, string>>
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F
   readonly params?: TObject<Q>
   readonly gates: G
-  readonly handle: (ctx: Context & Given<[...F, ...G]> & Paging<R> & Read<Q>) => Promise<Result<R>>
+  /**
+   * Set where the body is a file or has files in it: it is a stream, and no source of parameters. This runs when all gates
+   * are passed, outside any transaction. Then the gates are asked again, and the handler has what it answers as `received`.
+   */
+  readonly receives?: (ctx: Context & Given<[...F, ...G]> & Read<Q>, upload: Upload) => Promise<B>
+  readonly handle: (
+    ctx: Context & Given<[...F, ...G]> & Paging<R> & Read<Q> & { readonly received: B },
+  ) => Promise<Result<R>>
   readonly returns: R
   /** The status of success when it is not the method's usual one: 201 for POST, 204 for `nothing`, else 200. */
   readonly status?: number
@@ -163,10 +130,12 @@ export interface AnyOperation {
   readonly inbound?: Inbound
   readonly moves?: 'refs'
   readonly scopes?: readonly string[]
+  readonly challenge?: string
   readonly reads?: Readonly<Record<string, string>>
   readonly first?: Gates
   readonly params?: TObject
   readonly gates: Gates
+  readonly receives?: (ctx: never, upload: Upload) => Promise<unknown>
   readonly handle: (ctx: never) => Promise<unknown>
   readonly returns: TSchema
   readonly status?: number
@@ -180,7 +149,8 @@ export function operation<
   R extends TSchema,
   const F extends Gates = [],
   Q extends TProperties = Record<never, never>,
->(definition: Sound<P, F, G, Q> & Operation<P, F, Q, G, R>): AnyOperation {
+  B = undefined,
+>(definition: Sound<P, F, G, Q> & Operation<P, F, Q, G, R, B>): AnyOperation {
   return definition
 }
 

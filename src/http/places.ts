@@ -7,7 +7,7 @@ type Place = [NamedOperation, ...NamedOperation[]]
 export function inPlaces(operations: readonly NamedOperation[]): Place[] {
   const places = new Map<string, Place>()
   for (const op of operations) {
-    const key = op.takes === undefined ? op.path : `${op.method} ${op.path}`
+    const key = op.takes === undefined && op.receives === undefined ? op.path : `${op.method} ${op.path}`
     const place = places.get(key)
     if (place === undefined) places.set(key, [op])
     else place.push(op)

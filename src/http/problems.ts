@@ -79,6 +79,8 @@ export const unsupportedMediaType = (type: string): Problem =>
 export const unsupportedEncoding = (): Problem => error(415, 'Compressed request bodies are not supported.')
 export const requestTimeout = (): Problem => error(408, '408 Request Timeout', { connection: 'close' })
 export const urlTooLong = (): Problem => error(414, '414 URI Too Long')
+export const rangeNotSatisfiable = (size: number): Problem =>
+  error(416, '416 Range Not Satisfiable', { 'content-range': `bytes */${size}` })
 export const headersTooLarge = (): Problem => error(431, '431 Request Header Fields Too Large')
 /** Bytes that are no request at all. */
 export const badRequest = (): Problem => error(400, '400 Bad Request')

@@ -41,6 +41,8 @@ declare module 'fastify' {
     readonly ownDeadline?: boolean
     /** Set on routes that take the body as bytes of any media type. */
     readonly inbound?: Inbound
+    /** The `WWW-Authenticate` of a 401. */
+    readonly challenge?: string
   }
 }
 
@@ -201,6 +203,8 @@ function takeBodies(app: FastifyInstance): void {
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  const challenge = request.routeOptions.config?.challenge
+  if (problem.status === 401 && challenge !== undefined) reply.header('www-authenticate', challenge)
   reply.code(problem.status).headers(problem.headers)
   if (hasNoBody(problem)) return reply.send()
   const [type, body] = wantsDetails(request.headers.accept)

@@ -30,6 +30,9 @@ export async function write(op: NamedOperation, around: Write): Promise<unknown>
     await stillMatches()
     return op.handle(Object.assign(ctx, { stillMatches }) as never)
   }
+  // A body may have taken long: who sent it is judged again, as they are now.
+  if (!conditional && op.receives !== undefined)
+    return instance.db.transaction(async (db) => op.handle((await enterAgain(db)) as never))
   if (!conditional) return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
   return onSnapshot(instance.db, async (db) => {
     const now = await enterAgain(db)

@@ -1,5 +1,9 @@
-/** The package types that the interface knows. */
-const PACKAGE_TYPES = [
+import type { PackageType } from '../db/schema_packages.ts'
+
+export type { PackageType } from '../db/schema_packages.ts'
+
+/** The package types that the interface knows, in the published order. */
+export const PACKAGE_TYPES: readonly PackageType[] = [
   'maven',
   'npm',
   'conan',
@@ -14,8 +18,7 @@ const PACKAGE_TYPES = [
   'terraform_module',
   'rpm',
   'ml_model',
-] as const
-export type PackageType = (typeof PACKAGE_TYPES)[number]
+]
 
 /** The name under which all spellings of a package's name are one; patterns keep their `*`. */
 export const canonicalName = (type: PackageType, name: string): string =>

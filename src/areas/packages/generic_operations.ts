@@ -1,0 +1,90 @@
+import { Type as t } from 'typebox'
+import { developer, signedIn } from '../../access/gates.ts'
+import { CHALLENGE, readsPackages, registryProject } from '../../access/package_gates.ts'
+import { bytes, type Download } from '../../http/download.ts'
+import { Answer, operation } from '../../http/operation.ts'
+import { badParams, notFound, type Problem } from '../../http/problems.ts'
+import { oneOf } from '../../http/schema.ts'
+import { addFile, openVersion } from '../../packages/publish.ts'
+import * as packages from '../../packages/store.ts'
+import { PackageFile, presentFile } from './entity.ts'
+import { fileTooLarge, packageProtected, refuse } from './refusals.ts'
+import { receiveFile } from './receiving.ts'
+import { genericFileName, isGenericName, isGenericVersion } from './rules.ts'
+import { serveFile } from './serving.ts'
+
+const path = '/projects/:id/packages/generic/:package_name/:package_version/:file_name'
+const address = {
+  package_name: t.String(),
+  package_version: t.String(),
+  file_name: t.String({ description: 'The name of the file, or its path below folders' }),
+}
+
+interface Address {
+  readonly package_name: string
+  readonly package_version: string
+  readonly file_name: string
+}
+/** The names as they are kept. Throws 400 for what can be none. */
+function checkAddress({ package_name, package_version, file_name }: Address): Address {
+  if (!isGenericName(package_name)) throw badParams(['package_name is invalid'])
+  if (!isGenericVersion(package_version)) throw badParams(['package_version is invalid'])
+  const name = genericFileName(file_name)
+  if (name === 'traversal') throw badParams(['file_name should be a valid file path'])
+  if (name === 'invalid') throw badParams(['file_name is invalid'])
+  return { package_name, package_version, file_name: name.stored }
+}
+
+const Message = t.Object({ message: t.String() })
+
+export const updateGenericPackageFile = operation({
+  method: 'PUT',
+  path,
+  summary: 'Publish a file of a generic package',
+  published: true,
+  challenge: CHALLENGE,
+  params: t.Object({
+    ...address,
+    status: t.Optional(oneOf(['default', 'hidden'])),
+    select: t.Optional(oneOf(['package_file'])),
+  }),
+  gates: [signedIn, registryProject, developer],
+  receives: async (ctx, upload) => {
+    const { package_name } = checkAddress(ctx.params)
+    return receiveFile(ctx, upload, { type: 'generic', name: package_name, field: 'file' }).catch(refuse())
+  },
+  handle: async ({ db, project, actor, params, received }) => {
+    const { package_name: name, package_version: version, file_name } = checkAddress(params)
+    const { status = 'default' } = params
+    const publication = { project, actor, type: 'generic', name, version, status } as const
+    const file = await openVersion(db, publication, true)
+      .then((pack) => addFile(db, publication, pack, { file_name, blob: received }))
+      .catch(refuse())
+    return params.select === undefined ? { message: '201 Created' } : new Answer(200, presentFile(file))
+  },
+  returns: Message,
+  status: 201,
+  also: { 200: PackageFile },
+  refuses: [fileTooLarge, packageProtected],
+})
+
+const noFile = (): Problem => notFound('Package')
+
+export const getGenericPackageFile = operation({
+  method: 'GET',
+  path,
+  summary: 'Download a file of a generic package',
+  published: true,
+  challenge: CHALLENGE,
+  params: t.Object(address),
+  gates: [registryProject, readsPackages],
+  handle: async (ctx): Promise<Download> => {
+    const { package_name: name, package_version: version, file_name } = checkAddress(ctx.params)
+    const key = { project_id: ctx.project.id, package_type: 'generic', name, version, file_name } as const
+    const file = await packages.findFile(ctx.db, key)
+    if (file === undefined) throw noFile()
+    return serveFile(ctx, file, { 'x-checksum-sha256': file.file_sha256 })
+  },
+  returns: bytes(),
+  refuses: [noFile],
+})

@@ -1,0 +1,2 @@
+export * from './generic_operations.ts'
+export * from './rest_operations.ts'
