@@ -81,6 +81,7 @@ export const sees = (p: P, shape: Shape): Raw => {
 export const filters = (p: P, shape: Shape): Raw[] => [
   ...(shape.skips ? [sql`n.id <> all(${p.skips}::bigint[])`] : []),
   ...(shape.storage ? [sql`n.repository_storage = ${p.storage}`] : []),
+  ...(shape.attributes ? [sql`n.custom_attributes @> ${p.attributes}::jsonb`] : []),
   ...(shape.markedForDeletion ? [sql`n.marked_for_deletion_on = ${p.marked_for_deletion_on}::date`] : []),
 ]
 

@@ -17,6 +17,7 @@ export interface NamespaceListShape {
   readonly skips: boolean
   readonly storage: boolean
   readonly markedForDeletion: boolean
+  readonly attributes: boolean
   /** Only what stands behind a name and an id, without a total. */
   readonly after: boolean
 }
@@ -32,6 +33,8 @@ export interface NamespaceListFilters {
   readonly storage: string
   /** `YYYY-MM-DD`. */
   readonly marked_for_deletion_on: string
+  /** Custom attributes, as JSON. */
+  readonly attributes: string
   readonly after_name: string
   readonly after_id: number
   readonly limit: number
@@ -55,6 +58,7 @@ export const NAMESPACE_LIST_SHAPE: NamespaceListShape = {
   skips: false,
   storage: false,
   markedForDeletion: false,
+  attributes: false,
   after: false,
 }
 export const ANY_NAMESPACE: Omit<NamespaceListFilters, 'limit' | 'offset'> = {
@@ -66,6 +70,7 @@ export const ANY_NAMESPACE: Omit<NamespaceListFilters, 'limit' | 'offset'> = {
   skips: [],
   storage: '',
   marked_for_deletion_on: 'infinity',
+  attributes: '{}',
   after_name: '',
   after_id: 0,
 }

@@ -120,7 +120,7 @@ export const filters = (p: P, shape: Shape): Raw[] => [
   ...shape.uses.map((feature) => sql`not p.settings @> ${sql.lit(`{"${feature}_enabled":false}`)}::jsonb`),
 ]
 
-const words = (p: P, { search, topic }: Shape): Raw[] => [
+const words = (p: P, { search, topic, attributes }: Shape): Raw[] => [
   ...(search === 'whole' ? [called('p', p.search)] : []),
   ...(search === 'part'
     ? [
@@ -129,6 +129,7 @@ const words = (p: P, { search, topic }: Shape): Raw[] => [
       ]
     : []),
   ...(topic ? [sql`p.topics @> ${p.topics}::text[]`] : []),
+  ...(attributes ? [sql`p.custom_attributes @> ${p.attributes}::jsonb`] : []),
 ]
 const rangesBeside = (p: P, shape: Shape): Raw[] =>
   rangesBy(p, shape, (column) => column !== shape.order).map(
@@ -138,9 +139,18 @@ const rangesBeside = (p: P, shape: Shape): Raw[] =>
 
 /** What is looked for, in columns with indexes of their own: it may be on everything or on next to nothing. */
 export const sought = (p: P, shape: Shape): Raw[] => [...words(p, shape), ...rangesBeside(p, shape)]
-export const seeks = ({ search, topic, ids, active, updated, order }: ProjectListShape): boolean =>
+export const seeks = ({
+  search,
+  topic,
+  attributes,
+  ids,
+  active,
+  updated,
+  order,
+}: ProjectListShape): boolean =>
   search !== null ||
   topic ||
+  attributes ||
   (ids && order !== 'id') ||
   (active && order !== 'last_activity_at') ||
   (updated && order !== 'updated_at')

@@ -27,6 +27,7 @@ export interface ProjectListShape {
   /** Whether the word is to be the whole of a name or a part of it. */
   readonly search: Meant
   readonly topic: boolean
+  readonly attributes: boolean
   readonly starred: boolean
   /** The viewer filled them from elsewhere. */
   readonly imported: boolean
@@ -50,6 +51,8 @@ export interface ProjectListFilters {
   /** Whether a match in the path of the namespace will do. */
   readonly namespaces: boolean
   readonly topics: readonly string[]
+  /** Custom attributes, as JSON. */
+  readonly attributes: string
   readonly role: number
   readonly id_after: number
   readonly id_before: number
@@ -77,6 +80,7 @@ export const PROJECT_LIST_SHAPE: ProjectListShape = {
   archived: null,
   search: null,
   topic: false,
+  attributes: false,
   starred: false,
   imported: false,
   role: false,
@@ -93,6 +97,7 @@ export const ANY_PROJECT: Omit<ProjectListFilters, 'limit' | 'offset'> = {
   search: '',
   namespaces: false,
   topics: [],
+  attributes: '{}',
   role: 0,
   id_after: 0,
   id_before: Number.MAX_SAFE_INTEGER,

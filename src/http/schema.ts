@@ -74,3 +74,12 @@ export const needs = (
     anyOf: [{ properties: { [by]: { not: { const: value } } } }, { required }],
   })),
 })
+
+/** `custom_attributes[key]=value`: what the records of a list must have. */
+export const attributesParam: TOptional<TUnsafe<Record<string, unknown>>> = t.Optional(
+  t.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'For administrators',
+  }),
+)

@@ -44,7 +44,7 @@ const privately = {
   two_factor_enabled: t.Boolean(),
   external: t.Boolean(),
   private_profile: t.Boolean(),
-  identities: t.Array(t.Object({})),
+  identities: t.Array(t.Object({ provider: t.String(), extern_uid: t.String() })),
 }
 /** What only administrators are told. */
 const secretly = {
@@ -71,6 +71,7 @@ export type Person = User & {
   readonly projects_count: number
   readonly last_activity_on: string | null
   readonly created_by: Static<typeof UserBasic> | null
+  readonly identities: Static<typeof OwnUser>['identities']
 }
 
 /** The columns of a Person, for the rows `users`, named `u` outside. */
@@ -80,7 +81,9 @@ export const personOf = (users: RawBuilder<unknown>): RawBuilder<Person> => sql`
          (select (max(t.last_used_at) at time zone 'utc')::date from personal_access_tokens t
            where t.user_id = u.id) as last_activity_on,
          (select json_build_object('id', c.id, 'username', c.username, 'name', c.name, 'state', c.state,
-                                   'avatar_url', c.avatar_url) from users c where c.id = u.created_by_id) as created_by
+                                   'avatar_url', c.avatar_url) from users c where c.id = u.created_by_id) as created_by,
+         (select coalesce(json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid) order by i.id), '[]')
+            from user_identities i where i.user_id = u.id) as identities
     from (${users}) u left join namespaces n on n.owner_id = u.id`
 
 type Place = Pick<Instance, 'config'>
@@ -139,11 +142,11 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     // Outsiders make nothing of their own.
     can_create_group: user.can_create_group && !user.external,
     can_create_project: user.projects_limit > user.projects_count && !user.external,
-    // Nobody has a second factor or signs in from elsewhere yet.
+    // Nobody has a second factor yet.
     two_factor_enabled: false,
     external: user.external,
     private_profile: user.private_profile,
-    identities: [],
+    identities: user.identities,
   }
 }
 

@@ -1,6 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, group } from '../../access/gates.ts'
 import { includes } from '../../access/tiers.ts'
+import { attributeFilter } from '../../core/custom_attributes.ts'
 import type { Group } from '../../core/groups.ts'
 import {
   ANY_NAMESPACE,
@@ -14,7 +15,7 @@ import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type Keyset, type PageRequest } from '../../http/operation.ts'
 import { badParams, noKeyset, offsetTooDeep } from '../../http/problems.ts'
-import { date, listOf, oneOf } from '../../http/schema.ts'
+import { attributesParam, date, listOf, oneOf } from '../../http/schema.ts'
 import { GroupItem, presentItem } from './entity.ts'
 import { readCursor, writeCursor } from './rules.ts'
 import { listGroups as findGroups } from './store.ts'
@@ -30,6 +31,7 @@ const order = {
 const visibility = { visibility: t.Optional(oneOf(VISIBILITIES)) }
 const attributes = {
   with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
+  custom_attributes: attributesParam,
 }
 const level = {
   min_access_level: t.Optional(
@@ -78,6 +80,7 @@ async function pageOfGroups(
   if (params.top_level_only && from.group !== undefined) return { items: [], total: 0 }
   const admin = actor?.admin === true
   const paid = includes(config.tier, 'premium')
+  const custom = attributeFilter(actor, params.custom_attributes)
   const { search = '', repository_storage, marked_for_deletion_on } = params
   const shape = {
     ...NAMESPACE_LIST_SHAPE,
@@ -90,6 +93,7 @@ async function pageOfGroups(
     skips: params.skip_groups !== undefined,
     storage: admin && paid && repository_storage !== undefined,
     markedForDeletion: paid && marked_for_deletion_on !== undefined,
+    attributes: custom !== undefined,
     after: after !== undefined,
     sizes: admin && params.statistics === true,
   }
@@ -103,6 +107,7 @@ async function pageOfGroups(
     skips: params.skip_groups ?? ANY_NAMESPACE.skips,
     storage: repository_storage ?? ANY_NAMESPACE.storage,
     marked_for_deletion_on: marked_for_deletion_on ?? ANY_NAMESPACE.marked_for_deletion_on,
+    attributes: custom ?? ANY_NAMESPACE.attributes,
     after_name: after?.name ?? ANY_NAMESPACE.after_name,
     after_id: after?.id ?? ANY_NAMESPACE.after_id,
     limit: after ? page.limit + 1 : page.limit,

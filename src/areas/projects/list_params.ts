@@ -1,9 +1,10 @@
 import { Type as t, type Static, type TObject } from 'typebox'
+import { attributeFilter } from '../../core/custom_attributes.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Actor } from '../../http/gate.ts'
 import type { Keyset, PageRequest } from '../../http/operation.ts'
 import { noKeyset, offsetTooDeep, refused, type Problem } from '../../http/problems.ts'
-import { date, listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { attributesParam, date, listOf, oneOf, timestamp } from '../../http/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
@@ -61,6 +62,7 @@ export const listParams = {
   updated_before: t.Optional(timestamp()),
   statistics: t.Boolean({ default: false, description: 'Of those where the caller is a Reporter or more' }),
   with_custom_attributes: t.Boolean({ default: false, description: 'For administrators' }),
+  custom_attributes: attributesParam,
 }
 type ListParams = Static<TObject<typeof listParams>>
 
@@ -131,6 +133,19 @@ function check({ order_by, ...params }: ListParams, page: PageRequest): void {
   if (updated !== undefined && order_by !== 'updated_at') throw unpaired()
 }
 
+type Ranges = Pick<
+  ProjectListFilters,
+  'id_after' | 'id_before' | 'active_after' | 'active_before' | 'updated_after' | 'updated_before'
+>
+const rangesOf = (params: ListParams): Ranges => ({
+  id_after: params.id_after ?? ANY_PROJECT.id_after,
+  id_before: params.id_before ?? ANY_PROJECT.id_before,
+  active_after: params.last_activity_after ?? ANY_PROJECT.active_after,
+  active_before: params.last_activity_before ?? ANY_PROJECT.active_before,
+  updated_after: params.updated_after ?? ANY_PROJECT.updated_after,
+  updated_before: params.updated_before ?? ANY_PROJECT.updated_before,
+})
+
 function wanted(
   { actor, params, page }: Ask,
   of: ProjectListShape['of'],
@@ -139,6 +154,7 @@ function wanted(
   const order = params.order_by
   const { updated_after, updated_before, topic = [], search = '' } = params
   check(params, page)
+  const attributes = attributeFilter(actor, params.custom_attributes)
   const role = roleOf(actor, params)
   const { with_issues_enabled, with_merge_requests_enabled, last_activity_after, last_activity_before } =
     params
@@ -151,6 +167,7 @@ function wanted(
     archived: params.archived ?? (params.active === undefined ? null : !params.active),
     search: meant(search),
     topic: topic.length > 0,
+    attributes: attributes !== undefined,
     starred: actor !== null && params.starred,
     imported: params.imported,
     role: role !== undefined,
@@ -168,13 +185,9 @@ function wanted(
     search,
     namespaces: params.search_namespaces ?? false,
     topics: topic,
+    attributes: attributes ?? ANY_PROJECT.attributes,
     role: role ?? 0,
-    id_after: params.id_after ?? ANY_PROJECT.id_after,
-    id_before: params.id_before ?? ANY_PROJECT.id_before,
-    active_after: last_activity_after ?? ANY_PROJECT.active_after,
-    active_before: last_activity_before ?? ANY_PROJECT.active_before,
-    updated_after: updated_after ?? ANY_PROJECT.updated_after,
-    updated_before: updated_before ?? ANY_PROJECT.updated_before,
+    ...rangesOf(params),
     limit: keyset ? page.limit + 1 : page.limit,
     offset: keyset ? 0 : page.offset,
   }

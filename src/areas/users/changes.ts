@@ -29,6 +29,8 @@ export const userParams = {
   note: t.Optional(t.String({ maxLength: 100_000 })),
   public_email: t.Optional(t.String()),
   avatar: noAvatar,
+  extern_uid: t.Optional(t.String({ maxLength: 255, description: 'What `provider` calls the user' })),
+  provider: t.Optional(t.String({ maxLength: 255 })),
 }
 
 type Given = Readonly<

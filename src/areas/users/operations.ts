@@ -1,14 +1,18 @@
 import { Type as t } from 'typebox'
 import { administrator, anyone, signedIn } from '../../access/gates.ts'
 import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
+import { attributeFilter } from '../../core/custom_attributes.ts'
 import * as core from '../../core/users.ts'
+import type { Db } from '../../db/client.ts'
+import { violates } from '../../db/errors.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { badParams, conflict, forbidden, invalid, type Problem } from '../../http/problems.ts'
-import { oneOf, timestamp } from '../../http/schema.ts'
+import { attributesParam, oneOf, timestamp } from '../../http/schema.ts'
 import { FullUser, SomeUser, presentFully, presentPublicly } from '../../records/person.ts'
 import { presentUser } from '../../records/user.ts'
 import { changesFrom, userParams } from './changes.ts'
 import { signedInToLook, user } from './gates.ts'
+import { setIdentity } from './identity_store.ts'
 import { faultsOf } from './rules.ts'
 import * as users from './store.ts'
 import { presentPage } from '../../http/pages.ts'
@@ -22,6 +26,14 @@ export * from './token_operations.ts'
 const flag = t.Optional(t.Boolean())
 const listRefused = (): Problem => forbidden('Not authorized to access /api/v4/users')
 const unpaired = (): Problem => badParams(['extern_uid, provider provide all or none of parameters'])
+
+interface Pair {
+  readonly extern_uid?: string | undefined
+  readonly provider?: string | undefined
+}
+function checkPair({ extern_uid, provider }: Pair): void {
+  if ((extern_uid === undefined) !== (provider === undefined)) throw unpaired()
+}
 
 export const listUsers = operation({
   method: 'GET',
@@ -47,8 +59,9 @@ export const listUsers = operation({
     admins: flag,
     without_projects: flag,
     two_factor: t.Optional(oneOf(['enabled', 'disabled'], { description: 'Nobody has it enabled' })),
-    extern_uid: t.Optional(t.String({ description: 'With `provider`; finds nobody' })),
+    extern_uid: t.Optional(t.String({ description: 'With `provider`' })),
     provider: t.Optional(t.String({ description: 'With `extern_uid`' })),
+    custom_attributes: attributesParam,
     created_after: t.Optional(timestamp()),
     created_before: t.Optional(timestamp()),
     order_by: oneOf(users.ORDERS, { default: 'id' }),
@@ -58,15 +71,19 @@ export const listUsers = operation({
   handle: async ({ db, actor, config, params, page }) => {
     const { order_by: order, sort, ...filters } = params
     if (actor === null && (filters.username ?? '') === '') throw listRefused()
-    const { two_factor, extern_uid, provider, saml_provider_id, ...known } = filters
+    const { two_factor, extern_uid, provider, saml_provider_id, custom_attributes, ...known } = filters
     const { admins, without_projects, created_after, created_before, ...forAll } = known
     const admin = actor?.admin === true
-    if ((extern_uid === undefined) !== (provider === undefined)) throw unpaired()
-    const isNobody = admin && (two_factor === 'enabled' || extern_uid !== undefined)
+    checkPair(params)
+    // No operation gives users custom attributes.
+    const isNobody =
+      admin && (two_factor === 'enabled' || attributeFilter(actor, custom_attributes) !== undefined)
     if (isNobody || saml_provider_id !== undefined) return { items: [], total: 0 }
     const found = await users.list(
       db,
-      admin ? { ...forAll, admins, without_projects, created_after, created_before } : forAll,
+      admin
+        ? { ...forAll, admins, without_projects, created_after, created_before, extern_uid, provider }
+        : forAll,
       admin ? { order, desc: sort === 'desc', anyEmail: true } : { order: 'id', desc: true, anyEmail: false },
       { ...page },
     )
@@ -97,7 +114,22 @@ export const getUser = operation({
 })
 
 const taken = (what: 'Email' | 'Username') => (): Problem => conflict(`${what} has already been taken`)
-const refusals = [taken('Email'), taken('Username'), () => invalid({ email: ['is invalid'] })]
+const knownElsewhere = (): Problem => invalid({ 'identities.extern_uid': ['has already been taken'] })
+const refusals = [
+  taken('Email'),
+  taken('Username'),
+  () => invalid({ email: ['is invalid'] }),
+  unpaired,
+  knownElsewhere,
+]
+
+/** Keeps what a provider calls the user, where both are given. */
+async function identify(db: Db, id: number, { extern_uid = '', provider = '' }: Pair): Promise<void> {
+  if (extern_uid === '' || provider === '') return
+  await setIdentity(db, { user_id: id, extern_uid, provider }).catch((error: unknown) => {
+    throw violates(error, 'user_identities_extern_uid_key') ? knownElsewhere() : error
+  })
+}
 
 /** For a write that gives somebody a name or an address that may be another's. */
 const orTaken = async <Result>(write: Promise<Result>): Promise<Result> =>
@@ -134,6 +166,7 @@ export const createUser = operation({
   gates: [],
   handle: async ({ db, actor, config, settings, params }) => {
     check(params)
+    checkPair(params)
     const { username, name, email, admin = false, external = false, skip_confirmation } = params
     const confirmed = skip_confirmation ?? settings.get('email_confirmation_setting') === 'off'
     const made = await orTaken(
@@ -148,6 +181,7 @@ export const createUser = operation({
       email: undefined,
     })
     await users.update(db, made.id, changes)
+    await identify(db, made.id, params)
     if (params.public_email && !(await users.hasEmail(db, made.id, params.public_email))) throw notOwned()
     const person = await users.find(db, made.id)
     if (person === undefined) throw new Error('a user went away while being made')
@@ -173,8 +207,10 @@ export const updateUser = operation({
   gates: [user],
   handle: async ({ db, config, user, params }) => {
     check({ ...params, username: params.username === user.username ? undefined : params.username })
+    checkPair(params)
     const changes = changesFrom(params)
     await orTaken(users.update(db, user.id, changes))
+    await identify(db, user.id, params)
     const { public_email } = changes
     if (public_email && !(await users.hasEmail(db, user.id, public_email))) throw notOwned()
     const person = await users.find(db, user.id)

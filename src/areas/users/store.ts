@@ -29,14 +29,18 @@ export interface Filters {
   readonly admins?: boolean | undefined
   readonly without_projects?: boolean | undefined
   readonly without_project_bots?: boolean | undefined
+  /** With `provider`. */
+  readonly extern_uid?: string | undefined
+  readonly provider?: string | undefined
 }
 const FILTERS = [
   ...(['username', 'search', 'public_email', 'created_after', 'created_before', 'active'] as const),
   ...(['exclude_active', 'blocked', 'humans', 'exclude_humans', 'exclude_internal', 'external'] as const),
-  ...(['exclude_external', 'admins', 'without_projects', 'without_project_bots'] as const),
-] satisfies (keyof Filters)[]
+  ...(['exclude_external', 'admins', 'without_projects', 'without_project_bots', 'extern_uid'] as const),
+] satisfies Exclude<keyof Filters, 'provider'>[]
+type Filter = Exclude<keyof Filters, 'provider'>
 export interface ListShape {
-  readonly having: readonly (keyof Filters)[]
+  readonly having: readonly Filter[]
   readonly order: (typeof ORDERS)[number]
   readonly desc: boolean
   /** Administrators find users by addresses that others do not see. */
@@ -52,6 +56,8 @@ interface Values {
   readonly public_email: string
   readonly created_after: string
   readonly created_before: string
+  readonly extern_uid: string
+  readonly provider: string
   readonly ids: readonly number[]
   readonly limit: number
   readonly offset: number
@@ -60,7 +66,7 @@ interface Values {
 const condition = (
   p: Slots<Values>,
   { anyEmail, by }: Pick<ListShape, 'anyEmail' | 'by'>,
-): Readonly<Record<keyof Filters, RawBuilder<unknown>>> => ({
+): Readonly<Record<Filter, RawBuilder<unknown>>> => ({
   username: sql`lower(u.username) = lower(${p.username})`,
   search:
     by === 'address'
@@ -87,6 +93,8 @@ const condition = (
     select from members m where m.user_id = u.id and m.project_id is not null)
     and not exists (select from namespaces h join projects hp on hp.namespace_id = h.id where h.owner_id = u.id)`,
   without_project_bots: sql`u.user_type <> 'project_bot'`,
+  extern_uid: sql`u.id in (select i.user_id from user_identities i
+    where i.provider = ${p.provider} and lower(i.extern_uid) = lower(${p.extern_uid}))`,
 })
 
 /** Whether a value tells how many there are of what is looked for. */
@@ -148,13 +156,13 @@ export async function list(
     (name) => filters[name] !== undefined && filters[name] !== false && filters[name] !== '',
   )
   const { username = '', search = '', public_email = '' } = filters
-  const { created_after = '', created_before = '' } = filters
+  const { created_after = '', created_before = '', extern_uid = '', provider = '' } = filters
   const texts = { username, search, pattern: meaning(search), public_email }
   const address = search.includes('@')
   const whole = meant(search) === 'whole'
   const ids = address || whole ? undefined : await usersNamed(db, search)
   const by = search === '' ? null : address ? 'address' : whole ? 'whole' : ids === undefined ? 'name' : 'ids'
-  const values = { ...texts, created_after, created_before, ids: ids ?? [], ...page }
+  const values = { ...texts, created_after, created_before, extern_uid, provider, ids: ids ?? [], ...page }
   const reach = known(page.limit + page.offset)
   const statementOf = having.includes('without_projects') ? withoutProjects : listStatement
   return db.page(statementOf({ ...shape, having, by, reach }), values)
