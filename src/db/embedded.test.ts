@@ -41,6 +41,17 @@ void test('a first start creates the database and a later one finds its rows', a
   assert.ok(warm < cold, 'the second start creates nothing')
 })
 
+void test(
+  'crash recovery syncs the file system by one call',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { connection } = await start(t, join(makeDirectory(t), 'data'))
+    assert.deepEqual(await query(connection, 'show recovery_init_sync_method'), [
+      { recovery_init_sync_method: 'syncfs' },
+    ])
+  },
+)
+
 void test('the server is private, durable and reachable by its socket only', async (t) => {
   const dataDir = join(makeDirectory(t), 'data')
   const { connection } = await start(t, dataDir)
