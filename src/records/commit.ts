@@ -4,6 +4,7 @@ import type { Stats } from '../git/processes/diff_tree.ts'
 import { parseTrailers } from '../git/objects/trailers.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { readCommits } from './commit_reading.ts'
 import { Pipeline } from './pipeline.ts'
 
 const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })
@@ -104,6 +105,8 @@ interface Kept {
   readonly address: string
   readonly items: readonly Static<typeof Commit>[]
 }
+/** Characters of messages above which a page is not kept. */
+const MAX_KEPT_LENGTH = 256 * 1024
 const kept = new WeakMap<readonly string[], Kept>()
 
 /**
@@ -119,11 +122,10 @@ export async function presentPage(
   const address = `${instance.config.url}/${project.full_path}`
   const known = kept.get(shas)
   if (known?.address === address) return known.items
-  const commits = (await Promise.all(shas.map((sha) => repository.commit(sha)))).filter(
-    (one) => one !== undefined,
-  )
+  const commits = await readCommits(repository, shas)
   const items = Object.freeze(commits.map((one) => presentCommit(one, project, instance)))
-  if (items.length === shas.length) kept.set(shas, { address, items })
+  const length = commits.reduce((sum, { message }) => sum + message.length, 0)
+  if (items.length === shas.length && length <= MAX_KEPT_LENGTH) kept.set(shas, { address, items })
   return items
 }
 

@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { Commit, CommitDetail, presentCommit, presentPage } from '../../records/commit.ts'
+import { readCommits } from '../../records/commit_reading.ts'
 import { lastPipeline } from '../../core/pipelines.ts'
 import { seesPipelines } from '../../core/project_features.ts'
 import { presentPipeline } from '../../records/pipeline.ts'
@@ -69,12 +70,12 @@ export const listCommits = operation({
     if (!with_stats && !trailers)
       return { items: await presentPage(shas, repository, project, ctx), total: undefined }
     const [commits, stats] = await Promise.all([
-      Promise.all(shas.map((sha) => repository.commit(sha))),
+      readCommits(repository, shas),
       with_stats ? repository.stats(shas) : undefined,
     ])
-    const items = commits
-      .filter((commit) => commit !== undefined)
-      .map((commit) => presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers }))
+    const items = commits.map((commit) =>
+      presentCommit(commit, project, ctx, { stats: stats?.get(commit.id), trailers }),
+    )
     return { items, total: undefined }
   },
   returns: pageOf(Commit, { strict: true }),

@@ -7,6 +7,7 @@ import { ROLES, canSee } from '../../core/roles.ts'
 import { isWider } from '../../core/visibilities.ts'
 import { borrowCommit } from '../../git/borrowing.ts'
 import { Commit as CommitRecord, presentCommit } from '../../records/commit.ts'
+import { readCommits } from '../../records/commit_reading.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -86,8 +87,8 @@ export const getComparison = operation({
       repository.log({ from: [to.id], exclude: [from.id], skip: 0, limit: MOST }),
       repository.patch(base.tree, to.tree),
     ])
-    const found = await Promise.all(shas.toReversed().map((sha) => repository.commit(sha)))
-    const commits = found.flatMap((commit) => (commit ? [presentCommit(commit, project, ctx)] : []))
+    const found = await readCommits(repository, shas.toReversed())
+    const commits = found.map((commit) => presentCommit(commit, project, ctx))
     const dots = params.straight ? '..' : '...'
     return {
       commit: commits.at(-1) ?? null,

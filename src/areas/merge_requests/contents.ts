@@ -1,6 +1,7 @@
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Patch } from '../../git/objects/patch.ts'
 import type { Repository } from '../../git/repository.ts'
+import { readCommits } from '../../records/commit_reading.ts'
 import type { Version } from './content_store.ts'
 
 type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
@@ -13,8 +14,7 @@ export async function commitsOf(
 ): Promise<Commit[]> {
   const query = { from: [head_sha], exclude: [start_sha], skip: offset, limit }
   const shas = await repository.log(query)
-  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
-  return commits.filter((one) => one !== undefined)
+  return readCommits(repository, shas)
 }
 
 export async function patchOf(repository: Repository, { base_sha, head_sha }: Compared): Promise<Patch> {
