@@ -28,8 +28,9 @@ export interface Config {
   readonly smtpUrl: string | undefined
   /** Whom mail is from. */
   readonly mailFrom: string
+  /** The licence tier and the offering until `setting set` changes them; read them from the settings. */
   readonly tier: Tier
-  readonly offering: 'self-managed' | 'hosted'
+  readonly offering: Offering
   /** Which operations are served: all, or only those whose path the specification shows. */
   readonly contract: 'all' | 'specified'
   /** Undefined: what each command finds fit. */
@@ -38,7 +39,11 @@ export interface Config {
   readonly path: string
 }
 
-export type Tier = 'free' | 'premium' | 'ultimate'
+/** The default first. */
+export const TIERS = ['ultimate', 'premium', 'free'] as const
+export type Tier = (typeof TIERS)[number]
+export const OFFERINGS = ['self-managed', 'hosted'] as const
+export type Offering = (typeof OFFERINGS)[number]
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -53,8 +58,8 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GUILDHALL_TRUSTED_PROXIES: 'addresses and ranges whose X-Forwarded-For is believed, with commas; none',
   GUILDHALL_ROOT_TOKEN: "the administrator's token, instead of one made at the first start",
   GUILDHALL_SECRET_FILE: 'the key of what is kept encrypted; secret in the data directory',
-  GUILDHALL_TIER: 'ultimate, premium or free',
-  GUILDHALL_OFFERING: 'self-managed or hosted',
+  GUILDHALL_TIER: 'ultimate, premium or free, until the setting tier is set',
+  GUILDHALL_OFFERING: 'self-managed or hosted, until the setting offering is set',
   GUILDHALL_CONTRACT: 'all, or specified for the operations whose path the specification shows',
   DATABASE_URL: 'a PostgreSQL of your own; without it, one runs inside',
   PG_BIN_DIR: 'the folder of other PostgreSQL programs to run inside',
@@ -97,8 +102,8 @@ export function readConfig(env: Environment = process.env): Config {
     secretFile: resolve(value('GUILDHALL_SECRET_FILE') ?? `${dataDir}/secret`),
     smtpUrl: readSmtpUrl(value('SMTP_URL')),
     mailFrom: readMailFrom(value('GUILDHALL_MAIL_FROM'), new URL(url).hostname),
-    tier: one('GUILDHALL_TIER', ['ultimate', 'premium', 'free']),
-    offering: one('GUILDHALL_OFFERING', ['self-managed', 'hosted']),
+    tier: one('GUILDHALL_TIER', TIERS),
+    offering: one('GUILDHALL_OFFERING', OFFERINGS),
     contract: one('GUILDHALL_CONTRACT', ['all', 'specified']),
     logLevel: value('LOG_LEVEL') === undefined ? undefined : one('LOG_LEVEL', LOG_LEVELS),
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',

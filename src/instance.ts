@@ -2,6 +2,7 @@ import type { Vault } from './access/secrets.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Moving } from './core/moving.ts'
+import type { Outbound } from './core/outbound_requests.ts'
 import type { Settings } from './core/settings.ts'
 import type { Db } from './db/client.ts'
 import type { Git } from './git/git.ts'
@@ -15,5 +16,6 @@ export interface Instance {
   readonly git: Git
   readonly settings: Settings
   readonly moving: Moving
+  readonly outbound: Outbound
   readonly vault: Vault
 }

@@ -15,6 +15,7 @@ import { hearCommits } from './core/commit_references.ts'
 import { sendInvitations } from './core/invitation_mail.ts'
 import { scheduleIterations } from './core/iteration_schedule.ts'
 import { openMoving } from './core/moving.ts'
+import { openOutbound, type OutboundLimits } from './core/outbound_requests.ts'
 import { fillRepository } from './core/filling.ts'
 import { watchImports } from './core/import_watch.ts'
 import { foldLabelCounts } from './core/label_counts.ts'
@@ -66,6 +67,8 @@ export interface OpenOptions {
   /** Work beside a server that is already running on the data directory; `wait` for one. */
   readonly join?: boolean | 'wait'
   readonly onStatement?: (name: string) => void
+  /** Limits of requests to other servers; OUTBOUND_LIMITS where left out. */
+  readonly outbound?: Partial<OutboundLimits>
 }
 
 /** Makes a folder and those above it. To make all at once never ends where nobody can make any, as below `/proc`. */
@@ -92,22 +95,27 @@ export async function openInstance(config: Config, options: OpenOptions): Promis
     ...(onStatement && { onStatement }),
   })
   try {
-    return await furnish(config, database, log)
+    return await furnish(config, database, options)
   } catch (error) {
     await database.close()
     throw error
   }
 }
 
-async function furnish(config: Config, database: Database, log: FastifyBaseLogger): Promise<Opened> {
+async function furnish(
+  config: Config,
+  database: Database,
+  { log, outbound: limits }: OpenOptions,
+): Promise<Opened> {
   const { client } = database
   const applied = await migrate(client)
   if (applied.length > 0) log.info({ applied }, 'the database was brought up to date')
   await migrateQueue(client)
-  const [settings, vault] = await Promise.all([openSettings(client), openVault(config.secretFile)])
+  const [settings, vault] = await Promise.all([openSettings(client, config), openVault(config.secretFile)])
   await checkSecret(client, vault, config.secretFile)
   const root = join(config.dataDir, 'repositories')
   await mkdir(root, { recursive: true, mode: 0o700 })
+  const outbound = openOutbound({ settings, limits, log: (event) => log.warn(event, 'outbound request') })
   const git = openGit({ root, path: config.path, log: (event) => log.warn(event, 'git') })
   return {
     client,
@@ -122,9 +130,11 @@ async function furnish(config: Config, database: Database, log: FastifyBaseLogge
       git,
       settings,
       vault,
+      outbound,
       moving: openMoving(join(config.dataDir, 'moving'), openUnheardPushes(join(config.dataDir, 'unheard'))),
     },
     close: async () => {
+      outbound.close()
       await git.close()
       await database.close()
     },

@@ -32,6 +32,7 @@ const SERVED = new Set([
   'iterations',
   'award_emoji',
   'discussions',
+  'product_analytics',
 ])
 
 const text = await readFile(new URL('./fixtures/operations.tsv', import.meta.url), 'utf8')
@@ -108,7 +109,7 @@ test('operations beside the table are marked as published, and all of them are s
 const VERBS = [
   'list get create update delete check search render add remove set mark subscribe unsubscribe cherryPick revert',
   'revoke rotate block unblock activate deactivate share unshare transfer archive unarchive fork star unstar promote',
-  'merge rebase approve unapprove move restore resolve invite import introspect download',
+  'load query merge rebase approve unapprove move restore resolve invite import introspect download',
 ].flatMap((line) => line.split(' '))
 
 test('operation names are unique and start with a verb', () => {

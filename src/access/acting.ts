@@ -31,6 +31,6 @@ export function actsBy(operation: AnyOperation): (instance: Instance, act: Act) 
       await entryOf(op)(ctx, sent, path)
       await op.handle(ctx as never)
     }
-    await (op.moves === 'refs' ? run(instance.db) : instance.db.transaction(run))
+    await (op.moves !== undefined ? run(instance.db) : instance.db.transaction(run))
   }
 }

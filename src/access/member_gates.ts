@@ -44,8 +44,8 @@ export const takesMembers: Gate<'checks', never, { project: Project }, object> =
   kind: 'checks',
   says: 'a project whose group does not lock its membership',
   refuses: forbidden,
-  pass: async ({ config, db, project }) => {
-    if (!includes(config.tier, 'premium')) return {}
+  pass: async ({ db, project, settings }) => {
+    if (!includes(settings.get('tier'), 'premium')) return {}
     return (await db.one(lock, { id: project.namespace_id }))?.locked === true ? undefined : {}
   },
 }
@@ -59,8 +59,8 @@ export const manages = (actor: Actor, { kind, role }: Source): boolean =>
   actor.admin || role >= (kind === 'group' ? ROLES.owner : ROLES.maintainer)
 
 /** Whether promotions that this caller asks for wait for an administrator while the setting asks for that. */
-export const asksForPromotions = ({ config }: Pick<Context, 'config'>, actor: Actor): boolean =>
-  !actor.admin && includes(config.tier, 'ultimate')
+export const asksForPromotions = ({ settings }: Pick<Context, 'settings'>, actor: Actor): boolean =>
+  !actor.admin && includes(settings.get('tier'), 'ultimate')
 
 /** Whether they wait now. */
 export const queuesPromotions = (ctx: Context, actor: Actor): boolean =>

@@ -9,12 +9,13 @@ export const includes = (has: Tier, needs: Tier): boolean => RANKS[has] >= RANKS
 
 type Enables = Gate<'enables', never, object, object>
 
-const licensed = (needs: Tier, refuses: () => Problem): Enables =>
+/** A gate that a licence of tier `needs` opens. */
+export const licensed = (needs: Tier, refuses: () => Problem): Enables =>
   enables({
     tier: needs,
     says: `a licence of ${needs} or above`,
     refuses,
-    holds: ({ config }) => includes(config.tier, needs),
+    holds: ({ settings }) => includes(settings.get('tier'), needs),
   })
 
 /** For areas whose published refusal below the tier is 403. */
@@ -33,5 +34,5 @@ export const premiumOrAbsent = licensed('premium', noRoute)
 export const selfManaged = enables({
   says: 'a self-managed instance',
   refuses: noRoute,
-  holds: ({ config }) => config.offering === 'self-managed',
+  holds: ({ settings }) => settings.get('offering') === 'self-managed',
 })

@@ -33,6 +33,7 @@ import * as packages from './packages/operations.ts'
 import * as packageProtection from './package_protection/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
+import * as productAnalytics from './product_analytics/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
 import * as projectLabels from './project_labels/operations.ts'
 import * as projects from './projects/operations.ts'
@@ -72,6 +73,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   namespaces,
   package_protection: packageProtection,
   packages,
+  product_analytics: productAnalytics,
   project_aliases: projectAliases,
   plan_limits: planLimits,
   alert_receivers: alertReceivers,

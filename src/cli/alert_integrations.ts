@@ -95,11 +95,11 @@ async function readMappingFile(path: string): Promise<AlertMapping> {
 
 /** Several endpoints of a type, and custom mappings, need Premium. */
 async function checkLicence(
-  { config, db }: Instance,
+  { db, settings }: Instance,
   project: Project,
   { type, mapping }: CreateOptions,
 ): Promise<void> {
-  if (includes(config.tier, 'premium')) return
+  if (includes(settings.get('tier'), 'premium')) return
   if (mapping !== undefined) throw new Refusal('--mapping needs a licence of premium or above')
   const known = await integrations.list(db, project.id)
   if (known.some((one) => one.type === type))

@@ -10,6 +10,7 @@ import {
   type Settings,
 } from '../core/settings.ts'
 import { sealSetting } from '../access/secret_settings.ts'
+import { OFFERINGS, TIERS } from '../config.ts'
 import { VISIBILITIES } from '../core/visibilities.ts'
 import { keysOf } from '../http/schema.ts'
 import { Misuse, command, family, withInstance } from './command.ts'
@@ -114,12 +115,23 @@ function checkProtection(text: string): number {
   return Number(text)
 }
 
+/** Settings that take one of a few words. */
+const CHOICES: Partial<Record<SettingName, readonly string[]>> = {
+  default_group_visibility: VISIBILITIES,
+  default_project_visibility: VISIBILITIES,
+  email_confirmation_setting: ['off', 'soft'],
+  offering: OFFERINGS,
+  tier: TIERS,
+}
+
 function checkText(name: SettingName, text: string): string {
-  const isVisibility = name === 'default_project_visibility' || name === 'default_group_visibility'
-  if (isVisibility && !VISIBILITIES.some((name) => name === text))
-    throw new Misuse(`${name} takes private, internal or public, not "${text}"`)
-  if (name === 'email_confirmation_setting' && !['off', 'soft'].includes(text))
-    throw new Misuse(`${name} takes off or soft, not "${text}"`)
+  const choices = CHOICES[name]
+  if (choices?.includes(text) === false)
+    throw new Misuse(`${name} takes ${choices.join(', ').replace(/, ([^,]*)$/, ' or $1')}, not "${text}"`)
+  if (name === 'analytics_cubes' && !/^[A-Za-z_]\w*(,[A-Za-z_]\w*)*$/.test(text))
+    throw new Misuse(
+      `${name} takes names of cubes with commas, such as TrackedEvents,Sessions, not "${text}"`,
+    )
   if (name === 'analytics_api_base_url' && text !== '' && !/^https?:\/\/[^\s/]/.test(text))
     throw new Misuse(`${name} takes an http or https address, not "${text}"`)
   if (name === 'personal_access_token_prefix' && !/^[\w-]{0,20}$/.test(text))

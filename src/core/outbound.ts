@@ -8,6 +8,9 @@ const SETTING = 'allow_local_requests_from_web_hooks_and_services'
 /** An address that this server does not connect to for anybody. */
 export class ForbiddenAddress extends Error {}
 
+/** A name that no name server resolves. */
+export class UnknownHost extends ForbiddenAddress {}
+
 const PRIVATE = new BlockList()
 for (const range of [
   '0.0.0.0/8',
@@ -47,13 +50,13 @@ export const isPrivate = (address: string): boolean =>
 
 /**
  * The IP address to connect to for `url`, and to no other: a name that is asked a second time may answer otherwise.
- * Throws ForbiddenAddress for one that is private while the instance does not allow those, and for an unknown name.
+ * Throws ForbiddenAddress for one that is private while the instance does not allow those, UnknownHost for an unknown name.
  */
 export async function outboundAddress(settings: Pick<Settings, 'get'>, url: URL): Promise<string> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const found = await lookup(host, { all: true }).catch(() => [])
   const [first] = found
-  if (first === undefined) throw new ForbiddenAddress(`the host ${host} is not known`)
+  if (first === undefined) throw new UnknownHost(`the host ${host} is not known`)
   if (!settings.get(SETTING) && found.some(({ address }) => isPrivate(address)))
     throw new ForbiddenAddress(`${host} is a private address, and the setting ${SETTING} is off`)
   return first.address

@@ -2,6 +2,10 @@ import { sql } from 'kysely'
 import type { Client, Db } from '../db/client.ts'
 import type { Visibility } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
+import type { Instance } from '../instance.ts'
+
+/** The licence of the instance. */
+type Licence = Pick<Instance['config'], 'tier' | 'offering'>
 
 /** Every instance setting there is, by its published name where one is published, with what holds until it is set. */
 export const DEFAULT_SETTINGS = {
@@ -9,6 +13,8 @@ export const DEFAULT_SETTINGS = {
   analytics_api_base_url: '',
   /** Sealed by the vault: see `access/secret_settings.ts`. */
   analytics_api_key: '',
+  /** The cubes of the analytics engine that projects may query, with commas. */
+  analytics_cubes: 'TrackedEvents,Sessions,ReturningUsers',
   can_create_group: true,
   default_project_visibility: 'private' as Visibility,
   default_group_visibility: 'private' as Visibility,
@@ -21,12 +27,15 @@ export const DEFAULT_SETTINGS = {
   home_page_url: '',
   impersonation_enabled: true,
   max_attachment_size: 100,
+  /** Decides with `tier` which operations are open; the configuration's holds until this is set. */
+  offering: 'self-managed' as Licence['offering'],
   password_authentication_enabled_for_git: false,
   password_authentication_enabled_for_web: false,
   personal_access_token_prefix: 'glpat-',
   require_admin_approval_after_user_signup: true,
   send_user_confirmation_email: false,
   signup_enabled: false,
+  tier: 'ultimate' as Licence['tier'],
   throttle_authenticated_api_enabled: false,
   throttle_authenticated_api_requests_per_period: 7200,
   throttle_authenticated_api_period_in_seconds: 3600,
@@ -39,10 +48,12 @@ type Widen<T> = T extends boolean
   ? boolean
   : T extends number
     ? number
-    : T extends Visibility
-      ? Visibility
+    : T extends Visibility | Licence[keyof Licence]
+      ? T
       : string
 export type SettingName = keyof typeof DEFAULT_SETTINGS
+/** Settings of the command line alone: the interface neither shows nor changes them. */
+export const COMMAND_LINE_SETTINGS = ['analytics_cubes', 'offering', 'tier'] as const satisfies SettingName[]
 /** Settings that nobody is shown, not even in the database. */
 export const SECRET_SETTINGS: ReadonlySet<SettingName> = new Set(['analytics_api_key'])
 export type SettingValues = { -readonly [Name in SettingName]: Widen<(typeof DEFAULT_SETTINGS)[Name]> }
@@ -70,7 +81,9 @@ const allSettings = statement(() => q.selectFrom('settings').select(['name', 'va
 const clock = statement(() => sql<{ version: number }>`select version from settings_clock`)
 const allFeatures = statement(() => q.selectFrom('features').select(['name', 'enabled']))
 
-export async function openSettings(db: Client): Promise<Settings> {
+/** Reads the settings and keeps them current; `licence` holds until it is set. */
+export async function openSettings(db: Client, { tier, offering }: Licence): Promise<Settings> {
+  const defaults = { ...DEFAULT_SETTINGS, tier, offering }
   let values: Readonly<Record<string, unknown>> = {}
   let features: Readonly<Record<string, boolean>> = {}
   let [begun, shown, version] = [0, 0, -1]
@@ -90,8 +103,7 @@ export async function openSettings(db: Client): Promise<Settings> {
   // A failed reload keeps what was known; the next notice or reconnect tries again.
   db.listen('settings', () => void reload().catch(() => {}))
   return {
-    get: <Name extends SettingName>(name: Name) =>
-      (values[name] ?? DEFAULT_SETTINGS[name]) as SettingValues[Name],
+    get: <Name extends SettingName>(name: Name) => (values[name] ?? defaults[name]) as SettingValues[Name],
     enabled: (feature) => features[feature] ?? DEFAULT_FEATURES[feature],
     reload,
     catchUp: (asked) => (asked > version ? reload() : undefined),

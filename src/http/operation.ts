@@ -86,9 +86,10 @@ export interface Operation<
   readonly takes?: number
   /**
    * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works.
-   * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends.
+   * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends. `upstream` where a POST waits for
+   * another server: no transaction stands open meanwhile.
    */
-  readonly moves?: 'refs'
+  readonly moves?: 'refs' | 'upstream'
   /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
   readonly scopes?: readonly string[]
   /**
@@ -128,7 +129,7 @@ export interface AnyOperation {
   readonly deprecated?: true
   readonly takes?: number
   readonly inbound?: Inbound
-  readonly moves?: 'refs'
+  readonly moves?: 'refs' | 'upstream'
   readonly scopes?: readonly string[]
   readonly challenge?: string
   readonly reads?: Readonly<Record<string, string>>

@@ -22,7 +22,7 @@ interface ParamSchema {
   readonly minItems?: number
   /** A list that may be written `a,b`. */
   readonly commas?: boolean
-  /** A list that may come as JSON text, as the command-line client sends it. */
+  /** A list or an object without declared properties that may come as JSON text, as clients send it. */
   readonly json?: boolean
   /** A text that no database keeps: it may be long, and hold NUL. */
   readonly long?: boolean
@@ -142,13 +142,16 @@ function byType(schema: ParamSchema, type: string | undefined): Read {
     case 'array':
       return array(schema)
     case 'object':
-      return schema.properties ? object(schema, (parent, name) => `${parent}[${name}]`) : tree
+      if (schema.properties === undefined) return schema.json ? jsonTree : tree
+      return object(schema, (parent, name) => `${parent}[${name}]`)
     default:
       throw new Error(`no parameter can be of type ${String(schema.type)}`)
   }
 }
 
 const tree: Read = (value, name, faults) => (isTree(value) ? value : void faults.push(`${name} ${INVALID}`))
+const jsonTree: Read = (value, name, faults) =>
+  tree(typeof value === 'string' ? jsonIn(value) : value, name, faults)
 
 function choice(values: readonly unknown[]): Read {
   return (value, name, faults) => {

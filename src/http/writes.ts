@@ -16,10 +16,13 @@ interface Write {
   readonly conditional: boolean
 }
 
-/** Runs a write in one transaction: all it does, jobs included, or nothing. No transaction stands around what moves refs. */
+/**
+ * Runs a write in one transaction: all it does, jobs included, or nothing. No transaction stands around what moves refs
+ * or waits for another server.
+ */
 export async function write(op: NamedOperation, around: Write): Promise<unknown> {
   const { instance, ctx, enterAgain, matches, conditional } = around
-  if (op.moves === 'refs') {
+  if (op.moves !== undefined) {
     const entered = performance.now()
     // Called again where nobody else can move them. A write that waited long for its turn is judged again, with the
     // caller as they are then.

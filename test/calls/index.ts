@@ -15,6 +15,7 @@ import { mergeRequests } from './merge_requests.ts'
 import { packages } from './packages.ts'
 import { people } from './people.ts'
 import { planning } from './planning.ts'
+import { productAnalytics } from './product_analytics.ts'
 import { projectLabels } from './project_labels.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
@@ -41,6 +42,7 @@ const ALL: readonly Calls[] = [
   packages,
   people,
   planning,
+  productAnalytics,
   projectLabels,
   projects,
   repositories,

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createApp, type AppOptions } from '../../src/app.ts'
-import { openInstance, type Opened } from '../../src/open.ts'
+import { openInstance, type OpenOptions, type Opened } from '../../src/open.ts'
 import { readConfig, type Config } from '../../src/config.ts'
 import { onceFor } from '../../src/http/once.ts'
 import { createTestDatabase } from './database.ts'
@@ -45,6 +45,8 @@ export interface Answered {
 export interface WorldOptions {
   readonly env?: Record<string, string>
   readonly server?: Partial<Omit<AppOptions, 'log'>>
+  /** Limits of requests to other servers. */
+  readonly outbound?: OpenOptions['outbound']
   /** A world that no file had before: the ids of its records begin with 1, and its server has answered nobody. */
   readonly fresh?: true
 }
@@ -103,7 +105,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 }
 afterAllFiles(async () => vacant?.shut())
 
-async function newWorld({ env = {}, server = {} }: WorldOptions): Promise<World> {
+async function newWorld({ env = {}, server = {}, outbound = {} }: WorldOptions): Promise<World> {
   const database = await createTestDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-world-'))
   const config = readConfig({
@@ -116,7 +118,7 @@ async function newWorld({ env = {}, server = {} }: WorldOptions): Promise<World>
   const logs: string[] = []
   const sent: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
-  const opened = await openInstance(config, { log, onStatement: (name) => void sent.push(name) })
+  const opened = await openInstance(config, { log, outbound, onStatement: (name) => void sent.push(name) })
   const { app } = createApp(opened, { log, checkAnswers: checkOf, ...server })
   await app.ready()
   const call = callOf(app)

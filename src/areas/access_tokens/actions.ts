@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { Type as t, type Static } from 'typebox'
+import { issueBotToken } from '../../access/bot_tokens.ts'
 import { maySetLevel, manages } from '../../access/member_gates.ts'
-import { alreadyRevoked, issueToken, noScopes, pastExpiry, rotateToken } from '../../access/token_making.ts'
+import { alreadyRevoked, noScopes, pastExpiry, rotateToken } from '../../access/token_making.ts'
 import type { Scope } from '../../access/tokens.ts'
 import * as tokens from '../../core/access_tokens.ts'
 import type { Source } from '../../core/membership.ts'
@@ -163,10 +163,7 @@ export const creating = (kind: Source['kind']) =>
       // A bot that could make bots would outlive its own token.
       if ((await users.find(db, actor.id))?.user_type !== 'human') throw noBot(kind)()
       if (!maySetLevel(actor, source, access_level)) throw noOwner(kind)()
-      const username = `${kind}_${source.id}_bot_${randomBytes(16).toString('hex')}`
-      const bot = await users.createBot(db, { username, name: wanted.name, created_by_id: actor.id })
-      await bots.insert(db, source, bot.id, access_level)
-      const made = await issueToken(ctx, { ...wanted, user_id: bot.id })
+      const made = await issueBotToken(ctx, source, { ...wanted, access_level })
       return { ...present(made.row, source, access_level), token: made.token }
     },
     returns: NewBotToken,

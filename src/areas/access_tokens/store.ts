@@ -1,25 +1,6 @@
 import { sql } from 'kysely'
-import type { Source } from '../../core/membership.ts'
 import type { Db } from '../../db/client.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-
-const insertStatement = statement(
-  (p: Slots<{ user_id: number; group_id: number | null; project_id: number | null; level: number }>) => sql`
-    with bot as (
-      insert into resource_bots (user_id, namespace_id, project_id, access_level)
-      values (${p.user_id}, ${p.group_id}, ${p.project_id}, ${p.level}))
-    insert into members (user_id, namespace_id, project_id, access_level)
-    values (${p.user_id}, ${p.group_id}, ${p.project_id}, ${p.level})`,
-)
-
-/** Makes a user the bot of a group or project, with that level on it. */
-export const insert = (db: Db, { kind, id }: Source, userId: number, level: number): Promise<number> =>
-  db.run(insertStatement, {
-    user_id: userId,
-    group_id: kind === 'group' ? id : null,
-    project_id: kind === 'project' ? id : null,
-    level,
-  })
 
 // A bot that was put out has no level; what it had is shown.
 const levelsStatement = statement(

@@ -32,9 +32,9 @@ const inbound: Inbound = { limit: 1024 * 1024, atOnce: 64, tooLarge: () => bodil
 
 type Received = Has<Sent & { integration: Receiving }>
 
-function itemsOf({ payload, text, metrics, integration, config, settings, now }: Received): Incoming[] {
+function itemsOf({ payload, text, metrics, integration, settings, now }: Received): Incoming[] {
   if (metrics) return readMetrics(payload, now)
-  const isLicensed = includes(config.tier, 'premium')
+  const isLicensed = includes(settings.get('tier'), 'premium')
   return [
     readGeneric(payload, text, {
       mapping: isLicensed ? integration.mapping : null,

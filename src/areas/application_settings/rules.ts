@@ -1,6 +1,6 @@
 import { Type as t, type TSchema } from 'typebox'
 import { isLonger, tooLong } from '../../core/lengths.ts'
-import type { SettingName } from '../../core/settings.ts'
+import type { COMMAND_LINE_SETTINGS, SettingName } from '../../core/settings.ts'
 import { VISIBILITIES } from '../../core/visibilities.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
 
@@ -11,7 +11,9 @@ const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
 const NO_EFFECT = 'Kept and shown; nothing here depends on it'
 
 /** What every setting takes. */
-export const SETTINGS: Readonly<Record<SettingName, TSchema>> = {
+export const SETTINGS: Readonly<
+  Record<Exclude<SettingName, (typeof COMMAND_LINE_SETTINGS)[number]>, TSchema>
+> = {
   allow_local_requests_from_web_hooks_and_services: t.Boolean(),
   analytics_api_base_url: t.String({ maxLength: 512 }),
   analytics_api_key: t.String({ maxLength: 512 }),

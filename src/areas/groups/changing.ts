@@ -21,7 +21,7 @@ function refuse(faults: Faults): void {
 
 /** Changes a group. What others depend on, its address and who sees it, is changed while everything below is held. */
 export async function change(ctx: Context, group: Namespace, to: Changes): Promise<Namespace> {
-  const { db, config } = ctx
+  const { db, settings } = ctx
   refuse(groupFaults(to, group.parent_id === null))
   const moves =
     (to.name ?? group.name) !== group.name ||
@@ -30,10 +30,10 @@ export async function change(ctx: Context, group: Namespace, to: Changes): Promi
   if (moves) await moveInPlace(ctx, group, to)
   const root = group.parent_id === null
   const { prevent_sharing_groups_outside_hierarchy: fenced, enabled_git_access_protocol, ...given } = to
-  const settings = settingsIn(
+  const groupSettings = settingsIn(
     { ...given, ...(root && enabled_git_access_protocol && { enabled_git_access_protocol }) },
     settingsOf(group),
-    includes(config.tier, 'premium'),
+    includes(settings.get('tier'), 'premium'),
   )
   const row = await updateGroupRow(db, {
     id: group.id,
@@ -41,7 +41,7 @@ export async function change(ctx: Context, group: Namespace, to: Changes): Promi
     visibility: to.visibility ?? null,
     clears_avatar: to.avatar !== undefined,
     settings: JSON.stringify({
-      ...settings,
+      ...groupSettings,
       ...(root && fenced !== undefined && { prevent_sharing_groups_outside_hierarchy: fenced }),
     }),
   })

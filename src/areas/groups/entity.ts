@@ -93,11 +93,11 @@ export const Group = t.Object({
   experiment_features_enabled: t.Optional(t.Boolean()),
 })
 
-type Site = Pick<Instance, 'config' | 'vault'>
+type Site = Pick<Instance, 'config' | 'settings' | 'vault'>
 
-const paid = ({ config }: Pick<Instance, 'config'>): boolean => includes(config.tier, 'premium')
+const paid = ({ settings }: Pick<Instance, 'settings'>): boolean => includes(settings.get('tier'), 'premium')
 
-function shared(row: Namespace, site: Pick<Instance, 'config'>, shows: Shows): Static<typeof GroupItem> {
+function shared(row: Namespace, site: Site, shows: Shows): Static<typeof GroupItem> {
   const settings = settingsOf(row)
   return {
     id: row.id,
@@ -149,11 +149,7 @@ export type GroupWithSizes = Namespace & {
 }
 
 /** One line of a list. Sizes are there when they were asked for by somebody who may. */
-export function presentItem(
-  row: GroupWithSizes,
-  site: Pick<Instance, 'config'>,
-  shows: Shows,
-): Static<typeof GroupItem> {
+export function presentItem(row: GroupWithSizes, site: Site, shows: Shows): Static<typeof GroupItem> {
   const { repository_size: own, root_repository_size: root, parent_id } = row
   return Object.assign(shared(row, site, shows), {
     ...(own !== null && { statistics: statistics(own) }),

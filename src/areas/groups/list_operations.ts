@@ -74,13 +74,13 @@ async function pageOfGroups(
   params: Wanted,
   from: Place,
 ): Promise<Listed<Static<typeof GroupItem>> | Keyset<Static<typeof GroupItem>>> {
-  const { db, actor, config, page } = ctx
+  const { db, actor, page, settings } = ctx
   const { of, scope, after } = from
   // What stands below a group is at no top.
   if (params.top_level_only && from.group !== undefined) return { items: [], total: 0 }
   const admin = actor?.admin === true
-  const paid = includes(config.tier, 'premium')
   const custom = attributeFilter(actor, params.custom_attributes)
+  const paid = includes(settings.get('tier'), 'premium')
   const { search = '', repository_storage, marked_for_deletion_on } = params
   const shape = {
     ...NAMESPACE_LIST_SHAPE,

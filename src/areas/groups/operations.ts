@@ -138,12 +138,12 @@ async function parentFor(
   return parent
 }
 
-function firstSettings({ settings, config }: Context, given: Given): object {
+function firstSettings({ settings }: Context, given: Given): object {
   const level = given.default_branch_protection ?? settings.get('default_branch_protection')
   return settingsIn(
     { ...given, default_branch_protection: level },
     settingsOf({ settings: {} }),
-    includes(config.tier, 'premium'),
+    includes(settings.get('tier'), 'premium'),
   )
 }
 

@@ -34,11 +34,11 @@ export const getMetadata = operation({
   published: true,
   scopes,
   gates: [signedIn],
-  handle: async ({ config }) => ({
+  handle: async ({ settings }) => ({
     version: INTERFACE_VERSION,
     revision: REVISION,
     kas: NO_AGENTS,
-    enterprise: config.tier !== 'free',
+    enterprise: settings.get('tier') !== 'free',
   }),
   returns: Metadata,
 })

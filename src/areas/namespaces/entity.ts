@@ -40,7 +40,7 @@ export type NamespaceWithCounts = NamespaceRow & {
 
 export function present(
   row: NamespaceWithCounts,
-  { config, actor }: Pick<Instance, 'config'> & { actor: Actor },
+  { config, settings, actor }: Pick<Instance, 'config' | 'settings'> & { actor: Actor },
 ): Static<typeof Namespace> {
   const group = row.kind === 'group'
   const administers = actor.admin || row.role >= ROLES.owner
@@ -63,7 +63,7 @@ export function present(
         root_repository_size: row.root_repository_size,
         projects_count: row.projects_count,
       }),
-    ...(config.offering === 'hosted' && {
+    ...(settings.get('offering') === 'hosted' && {
       max_seats_used: seats,
       max_seats_used_changed_at: null,
       seats_in_use: seats,

@@ -26,8 +26,8 @@ const namespace = loads({
   },
 })
 
-const leastBillable = ({ config }: Pick<Instance, 'config'>): number =>
-  includes(config.tier, 'ultimate') ? ROLES.planner : ROLES.guest
+const leastBillable = ({ settings }: Pick<Instance, 'settings'>): number =>
+  includes(settings.get('tier'), 'ultimate') ? ROLES.planner : ROLES.guest
 
 export const listNamespaces = operation({
   method: 'GET',

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, afterEach, beforeEach, test } from 'node:test'
+import { setSetting } from '../../core/settings.ts'
+import type { Project } from '../../db/schema.ts'
+import { openEngine, send, useEngine, type AnalyticsEngine } from '../../../test/support/analytics_engine.ts'
+import type { Someone } from '../../../test/support/makers.ts'
+import { sharedWorld } from '../../../test/support/stand.ts'
+
+// The engine is another server: whatever it does, the answer is the published one, and costs no more than the limits.
+
+const LIMITS = { timeout_ms: 300, max_bytes: 50_000, failures: 1_000, open_ms: 1 }
+
+let engine: AnalyticsEngine
+let project: Project
+let developer: Someone
+const world = sharedWorld(
+  async (here) => {
+    engine = await openEngine()
+    project = await here.make.project({ group: await here.make.group() })
+    developer = await here.make.memberOf('developer', { project })
+  },
+  { outbound: LIMITS },
+)
+beforeEach(() => useEngine(world(), engine))
+afterEach(() => {
+  engine.behave()
+  engine.requests.length = 0
+})
+after(() => engine.close())
+
+async function ask(operation: 'load' | 'dry-run' | 'meta' = 'load'): Promise<[number, unknown]> {
+  const path = `/projects/${project.id}/product_analytics/request/${operation}`
+  const body = operation === 'meta' ? {} : { query: { measures: ['TrackedEvents.count'] } }
+  const answered = await world().call('POST', path, { as: developer, body })
+  return [answered.status, answered.body]
+}
+const badGateway = (message: string): [number, unknown] => [502, { message }]
+
+test('an engine that does not respond in time is a bad gateway', async () => {
+  engine.behave(() => {})
+  for (const operation of ['load', 'dry-run', 'meta'] as const)
+    assert.deepEqual(await ask(operation), badGateway('Request timed out after 0.3 seconds'))
+})
+
+test('the time runs on while an engine sends byte by byte', async () => {
+  engine.behave((_, response) => {
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  assert.deepEqual(await ask(), badGateway('Request timed out after 0.3 seconds'))
+})
+
+test('a response that does not end is cut off at the limit of bytes, and its connection closed', async () => {
+  let sent = 0
+  let onClosed = (): void => {}
+  const closed = new Promise<void>((resolve) => (onClosed = resolve))
+  engine.behave((_, response) => {
+    const chunk = Buffer.alloc(10_000, 0x20)
+    const pump = (): void => {
+      if (response.destroyed) return
+      sent += chunk.length
+      response.write(chunk, () => setImmediate(pump))
+    }
+    response.on('close', onClosed)
+    pump()
+  })
+  assert.deepEqual(await ask(), badGateway('The response is larger than 50000 bytes'))
+  await closed
+  assert.ok(sent > LIMITS.max_bytes)
+})
+
+test('a response that announces too many bytes is not read', async () => {
+  engine.behave((_, response) => {
+    response.writeHead(200, { 'content-length': '50001' })
+    response.write('{')
+  })
+  assert.deepEqual(await ask(), badGateway('The response is larger than 50000 bytes'))
+})
+
+test('a redirect is not followed', async () => {
+  engine.behave((_, response) => {
+    response.writeHead(307, { location: `${engine.url}/elsewhere` })
+    response.end('{}')
+  })
+  assert.deepEqual(await ask(), badGateway('The analytics engine responded with status 307'))
+  assert.deepEqual(
+    engine.requests.map(({ path }) => path),
+    ['/cubejs-api/v1/load'],
+  )
+})
+
+test('a private address is not connected to unless the setting allows it', async () => {
+  const { db, settings } = world().opened.instance
+  await setSetting(db, 'allow_local_requests_from_web_hooks_and_services', false)
+  const before = engine.connections()
+  const port = new URL(engine.url).port
+  for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
+    await setSetting(db, 'analytics_api_base_url', `http://${host}:${port}`)
+    await settings.reload()
+    assert.deepEqual(
+      await ask(),
+      badGateway('URL is blocked: Requests to the local network are not allowed'),
+      host,
+    )
+  }
+  assert.equal(engine.connections(), before)
+})
+
+test('an engine that is not there, not known, or hangs up is a bad gateway', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  await useEngine(world(), { url: `http://127.0.0.1:${port}` })
+  assert.deepEqual(await ask(), badGateway('Connection refused'))
+  await useEngine(world(), { url: 'http://no-such-host.invalid' })
+  assert.deepEqual(await ask(), badGateway('getaddrinfo: Name or service not known'))
+  await useEngine(world(), engine)
+  engine.behave((_, response) => void response.destroy())
+  assert.deepEqual(await ask(), badGateway('Connection reset by peer'))
+})
+
+test('requests reuse one connection, and no transaction stands open while they wait', async () => {
+  await ask()
+  const before = engine.connections()
+  let open = ''
+  engine.behave((_, response) => {
+    const busy = `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`
+    void world()
+      .opened.client.pool.query<{ count: string }>(busy)
+      .then(({ rows }) => {
+        open = String(rows[0]?.count)
+        return send(response, 200, '{}')
+      })
+  })
+  for (let i = 0; i < 5; i++) assert.deepEqual(await ask(), [200, {}])
+  assert.deepEqual([engine.connections(), open], [before, '0'])
+})
+
+test('what goes wrong is logged with its origin, without key, token or query', async () => {
+  world().logs.length = 0
+  engine.behave((_, response) => void response.destroy())
+  await ask()
+  const line = world().logs.find((one) => one.includes('outbound request')) ?? ''
+  assert.equal((JSON.parse(line) as { origin: string }).origin, engine.url)
+  const authorization = String(engine.requests.at(-1)?.headers.authorization)
+  for (const secret of [authorization, 'TrackedEvents']) assert.ok(!line.includes(secret))
+})
