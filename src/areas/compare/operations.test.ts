@@ -129,7 +129,7 @@ test('what is no ref is not found, and both are needed', async () => {
     ['gone', 'main'],
     ['main', 'gone'],
     ['--all', 'main'],
-    ['main', 'main^'],
+    ['main', 'main^9'],
     ['main..v1.0', 'main'],
   ] as const) {
     const answer = await compare(from, to)
