@@ -6,6 +6,8 @@ import { packageAddress } from './areas/packages/addresses.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
+import { mountCoordinator } from './coordinator/routes.ts'
+import { createWaiting } from './coordinator/waiting.ts'
 import { isAway, isDiskFull } from './db/errors.ts'
 import { isGitAway, isGitDiskFull } from './git/errors.ts'
 import { foldPaths } from './http/addresses.ts'
@@ -55,6 +57,9 @@ export function createApp(
     admit,
   })
   mountGit(app, { instance, admit, ...transport })
+  const waiting = createWaiting()
+  client.listen('ci_queue', waiting.announce)
+  mountCoordinator(app, { instance, traces: instance.traces, waiting, admit })
   const { drain } = mountHealth(app, { client, metrics, config, signIn, admit })
   mountDocs(app, served, config)
   mountInvites(app, instance, admit)

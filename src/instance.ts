@@ -1,3 +1,4 @@
+import type { Traces } from './ci/traces.ts'
 import type { Vault } from './access/secrets.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
@@ -18,4 +19,6 @@ export interface Instance {
   readonly moving: Moving
   readonly outbound: Outbound
   readonly vault: Vault
+  /** Logs of jobs. */
+  readonly traces: Traces
 }

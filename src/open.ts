@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
+import { openTraces } from './ci/traces.ts'
 import { watchJobs } from './ci/watch.ts'
 import { openBlobs } from './blobs/blobs.ts'
 import { collectBlobs } from './blobs/collect.ts'
@@ -132,6 +133,7 @@ async function furnish(
       vault,
       outbound,
       moving: openMoving(join(config.dataDir, 'moving'), openUnheardPushes(join(config.dataDir, 'unheard'))),
+      traces: openTraces(join(config.dataDir, 'traces')),
     },
     close: async () => {
       outbound.close()

@@ -21,7 +21,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   analytics: ['core', 'type instance'],
   packages: ['core', 'db', 'blobs', 'jobs', 'type instance'],
   vulnerabilities: ['core', 'db', 'blobs', 'jobs', 'type instance'],
-  ci: ['core', 'db', 'git', 'jobs', 'blobs', 'type instance'],
+  ci: ['core', 'db', 'git', 'jobs', 'blobs', 'type config', 'type instance'],
+  coordinator: ['access', 'ci', 'http', 'core', 'db', 'git', 'blobs', 'type instance'],
   access: ['http', 'core', 'db', 'type config', 'type git', 'type instance'],
   areas: [
     'access',
@@ -45,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   transport: ['access', 'http', 'core', 'git', 'type instance'],
   alerts: ['db', 'core', 'jobs', 'type instance'],
   errors: ['db', 'core', 'jobs', 'type instance'],
-  instance: ['type access', 'type blobs', 'type config', 'type core', 'type db', 'type git'],
+  instance: ['type access', 'type ci', 'type blobs', 'type config', 'type core', 'type db', 'type git'],
 }
 /** These construct and command: they may import anything, and only each other may import them. */
 const TOP = new Set(['app', 'cli', 'main', 'open'])

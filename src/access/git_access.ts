@@ -8,7 +8,7 @@ import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { mayReadCode } from './gates.ts'
-import { createTokenReader, type Bearer, type Entrance } from './sign_in.ts'
+import { createTokenReader, readJobToken, type Bearer, type Entrance } from './sign_in.ts'
 
 /** What a git client wants to do. */
 export type GitWish = 'fetch' | 'push'
@@ -80,8 +80,9 @@ export function createGitAccess(
 ): (wish: GitWish, place: string | number, authorization: string | undefined) => Promise<GitEntry> {
   const read = createTokenReader(instance)
   return async (wish, place, authorization) => {
-    const token = passwordIn(authorization)
+    const { user, password: token } = credentialsIn(authorization)
     if (token === undefined && wish === 'push') throw accessDenied()
+    if (user === JOB_USER && token !== undefined) return enterJob(instance, { wish, place }, token)
     const readAt = (ref: string): Promise<Bearer> =>
       read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
         throw error instanceof Problem && error.status < 500 ? accessDenied() : error
@@ -158,12 +159,39 @@ const entry = (actor: Actor | null, project: Project, only?: GitEntry['only']): 
   moved: false,
 })
 
-/** The password of Basic credentials, which is the token; undefined when there are none, '' for none worth the name. */
-function passwordIn(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) return undefined
+/** Under this name the password is the token of a running job. */
+const JOB_USER = 'gitlab-ci-token'
+
+/** A job reads the code of its own project, and of projects that are open to everybody; it writes nothing. */
+async function enterJob(
+  instance: Pick<Instance, 'db' | 'settings'>,
+  asked: Asked,
+  token: string,
+): Promise<GitEntry> {
+  const ref = await refOf(instance, asked.place)
+  const bearer = await readJobToken(instance.db, token, { kind: 'project', ref })
+  if (bearer === undefined) throw accessDenied()
+  const project = bearer.along as Project | undefined
+  const isOpen = project?.id === bearer.projectId || project?.visibility === 'public'
+  if (project === undefined || !isOpen) throw noProject()
+  if (asked.wish === 'push') throw forbidden('You are not allowed to upload code.')
+  return judge(instance, asked, { ...bearer, tokenId: null, scopes: ['read_repository'] })
+}
+
+interface Credentials {
+  readonly user: string
+  /** Undefined when there are none, '' for none worth the name. */
+  readonly password: string | undefined
+}
+
+/** Basic credentials: the password is the token. */
+function credentialsIn(authorization: string | undefined): Credentials {
+  if (authorization === undefined) return { user: '', password: undefined }
   const encoded = /^basic +(.*)$/i.exec(authorization)?.[1]
-  if (encoded === undefined) return ''
+  if (encoded === undefined) return { user: '', password: '' }
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
-  return colon === -1 ? '' : text.slice(colon + 1)
+  return colon === -1
+    ? { user: '', password: '' }
+    : { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }

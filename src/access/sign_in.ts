@@ -1,9 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Db } from '../db/client.ts'
-import { statements } from '../db/statement.ts'
 import type { Visit, Visitor } from '../http/entry.ts'
 import type { Actor, Along } from '../http/gate.ts'
+import type { Tree } from '../http/forms.ts'
+import type { Actor } from '../http/gate.ts'
 import {
   badParams,
   expiredToken,
@@ -17,80 +19,8 @@ import {
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { passwordOf, tokenOf } from './presented_tokens.ts'
+import { actorOf, enter, foundIn } from './entry_row.ts'
 import { digestOf, touch } from './tokens.ts'
-
-/** Who is asking, and what to read beside. Everything one request needs to begin with is one statement. */
-interface Shape {
-  readonly who: 'nobody' | 'token' | 'user_id' | 'username'
-  readonly along: Along | 'nothing'
-  readonly by: 'id' | 'full_path'
-}
-interface Values {
-  readonly who: Buffer | number | string | null
-  readonly ref: number | string | null
-}
-interface Row {
-  readonly token_id: number | null
-  readonly token_scopes: string[]
-  readonly token_revoked: boolean
-  readonly token_expired: boolean
-  readonly token_impersonation: boolean
-  readonly token_stale: boolean
-  readonly user_id: number | null
-  readonly user_username: string
-  readonly user_name: string
-  readonly user_email: string
-  readonly user_admin: boolean
-  readonly user_external: boolean
-  readonly user_state: string
-  readonly settings_version: number
-  /** The id of what was read along; the rest of its row is beside it. */
-  readonly id?: number | null
-}
-
-const MINIMAL = sql.lit(ROLES.minimal_access)
-const NO_TOKEN = sql`null::bigint as token_id`
-const TOKEN = sql`
-  t.id as token_id, t.scopes as token_scopes, t.revoked as token_revoked, t.expires_at <= today() as token_expired,
-  t.impersonation as token_impersonation,
-  t.last_used_at is null or t.last_used_at < now() - interval '10 minutes' as token_stale`
-const USER = sql`
-  u.id as user_id, u.username as user_username, u.name as user_name, u.email as user_email, u.admin as user_admin,
-  u.external as user_external, u.state as user_state`
-
-const entries = statements<Shape, Values, Row>((p, shape) => {
-  const user = {
-    nobody: sql`left join users u on false`,
-    token: sql`
-      left join personal_access_tokens t on t.digest = ${p.who}
-      left join users u on u.id = t.user_id`,
-    user_id: sql`left join users u on u.id = ${p.who}`,
-    username: sql`left join users u on lower(u.username) = lower(${p.who})`,
-  }[shape.who]
-  const is = (table: string): RawBuilder<unknown> => {
-    const at = (column: string): RawBuilder<unknown> => sql.ref(`${table}.${column}`)
-    return shape.by === 'id' ? sql`${at('id')} = ${p.ref}` : sql`lower(${at('full_path')}) = lower(${p.ref})`
-  }
-  const line = sql`n.traversal_ids`
-  const held = heldBy(sql`u.id`)
-  const namespaceRole = sql`
-    coalesce(${roleInNamespace(held, line)}, 0) as role,
-    n.visibility <> 'public'
-      and coalesce(${roleInNamespace(held, line)}, ${MINIMAL}) = ${MINIMAL}
-      and ${belongsBelow(held, sql`n.id`)} as belongs_below`
-  const [columns, joins] = {
-    nothing: [sql``, sql``],
-    project: [
-      sql`, p.*, n.traversal_ids, coalesce(${roleInProject(held, sql`p.id`, line)}, 0) as role`,
-      sql`left join projects p on ${is('p')} left join namespaces n on n.id = p.namespace_id`,
-    ],
-    group: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')} and n.kind = 'group'`],
-    namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
-  }[shape.along] as [RawBuilder<unknown>, RawBuilder<unknown>]
-  return sql<Row>`
-    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${USER}, clock.version as settings_version ${columns}
-      from settings_clock clock ${user} ${joins}`
-})
 
 /** What tokens are read with. */
 export type Entrance = Pick<Instance, 'db' | 'settings' | 'config'>
@@ -168,6 +98,25 @@ async function readPassword(read: TokenReader, password: string, visit: Visit): 
     if (!reads || !(error instanceof Problem) || error.status !== 401) throw error
     return read(undefined, visit.along, () => {})
   })
+/** Who a running job's token stands for, and in which project. */
+export interface JobBearer {
+  readonly actor: Actor
+  readonly jobId: number
+  readonly projectId: number
+  readonly along: unknown
+}
+
+/** The user of a running job by the job's token, with what is read along; undefined for any other token. */
+export async function readJobToken(
+  db: Db,
+  token: string,
+  along: Visit['along'],
+): Promise<JobBearer | undefined> {
+  const row = await enter(db, 'job', digestOf(token), along)
+  const actor = actorOf(row)
+  const { job_id: jobId, job_project_id: projectId } = row
+  if (actor === null || row.user_state !== 'active' || !jobId || projectId === undefined) return undefined
+  return { actor, jobId, projectId, along: foundIn(row) }
 }
 
 /** Whom the caller wants to act as: an id or a user name. */
@@ -236,3 +185,20 @@ const actorOf = (row: Row): Actor | null =>
         admin: row.user_admin,
         external: row.user_external,
       }
+/**
+ * The token a request presents, or undefined when it presents none. A parameter is read before a header, as
+ * published. A token of a wrong form is still a token, and so a refusal.
+ */
+function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
+  const own = sent['private_token'] ?? headers['private-token']
+  // No operation takes a job's token yet, and no other kind is taken for one.
+  const job = headers['job-token'] ?? sent['job_token'] ?? undefined
+  if (own === undefined && job !== undefined) throw unauthorized()
+  const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
+  if (given === undefined) return undefined
+  if (typeof given !== 'string' || given === '') throw unauthorized()
+  return given
+/** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */
+function bearer(authorization = ''): string | undefined {
+  const found = /^bearer(?:\s+(.*))?$/i.exec(authorization)
+  return found === null ? undefined : (found[1] ?? '')

@@ -38,6 +38,7 @@ import * as projectAliases from './project_aliases/operations.ts'
 import * as projectLabels from './project_labels/operations.ts'
 import * as projects from './projects/operations.ts'
 import * as protectedBranches from './protected_branches/operations.ts'
+import * as runners from './runners/operations.ts'
 import * as snippets from './snippets/operations.ts'
 import * as resourceGroups from './resource_groups/operations.ts'
 import { resourceEventOperations } from './resource_events/operations.ts'
@@ -105,6 +106,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   iterations,
   epics,
   resource_groups: resourceGroups,
+  runners,
   triggers,
 }
 

@@ -20,6 +20,7 @@ import { projectLabels } from './project_labels.ts'
 import { projects } from './projects.ts'
 import { repositories } from './repositories.ts'
 import { resourceGroups } from './resource_groups.ts'
+import { runners } from './runners.ts'
 import { snippets } from './snippets.ts'
 import { variables } from './variables.ts'
 import { triggers } from './triggers.ts'
@@ -47,6 +48,7 @@ const ALL: readonly Calls[] = [
   projects,
   repositories,
   resourceGroups,
+  runners,
   snippets,
   variables,
   triggers,

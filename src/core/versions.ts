@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PACKAGE_ROOT } from '../../package_root.ts'
+import { PACKAGE_ROOT } from '../package_root.ts'
 
 /** The version of the published interface that this program follows: clients choose their calls by it. */
 export const INTERFACE_VERSION = '17.9.0'

@@ -1,0 +1,125 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
+import type { Db } from '../db/client.ts'
+import { statements } from '../db/statement.ts'
+import type { Visit } from '../http/entry.ts'
+import type { Actor, Along } from '../http/gate.ts'
+
+/** Who is asking, and what to read beside. Everything one request needs to begin with is one statement. */
+interface Shape {
+  readonly who: 'nobody' | 'token' | 'user_id' | 'username' | 'job'
+  readonly along: Along | 'nothing'
+  readonly by: 'id' | 'full_path'
+}
+interface Values {
+  readonly who: Buffer | number | string | null
+  readonly ref: number | string | null
+}
+interface Row {
+  readonly token_id: number | null
+  readonly token_scopes: string[]
+  readonly token_revoked: boolean
+  readonly token_expired: boolean
+  readonly token_impersonation: boolean
+  readonly token_stale: boolean
+  readonly user_id: number | null
+  readonly user_username: string
+  readonly user_name: string
+  readonly user_email: string
+  readonly user_admin: boolean
+  readonly user_external: boolean
+  readonly user_state: string
+  readonly settings_version: number
+  /** Of the running job whose token it is, where it is one's. */
+  readonly job_id?: number | null
+  readonly job_project_id?: number
+  /** The id of what was read along; the rest of its row is beside it. */
+  readonly id?: number | null
+}
+
+const MINIMAL = sql.lit(ROLES.minimal_access)
+const NO_TOKEN = sql`null::bigint as token_id`
+const TOKEN = sql`
+  t.id as token_id, t.scopes as token_scopes, t.revoked as token_revoked, t.expires_at <= today() as token_expired,
+  t.impersonation as token_impersonation,
+  t.last_used_at is null or t.last_used_at < now() - interval '10 minutes' as token_stale`
+const JOB = sql`j.id as job_id, j.project_id as job_project_id,`
+const USER = sql`
+  u.id as user_id, u.username as user_username, u.name as user_name, u.email as user_email, u.admin as user_admin,
+  u.external as user_external, u.state as user_state`
+
+const entries = statements<Shape, Values, Row>((p, shape) => {
+  const user = {
+    nobody: sql`left join users u on false`,
+    token: sql`
+      left join personal_access_tokens t on t.digest = ${p.who}
+      left join users u on u.id = t.user_id`,
+    job: sql`
+      left join ci_jobs j on j.token_digest = ${p.who} and j.status in ('running', 'canceling')
+      left join users u on u.id = j.user_id`,
+    user_id: sql`left join users u on u.id = ${p.who}`,
+    username: sql`left join users u on lower(u.username) = lower(${p.who})`,
+  }[shape.who]
+  const is = (table: string): RawBuilder<unknown> => {
+    const at = (column: string): RawBuilder<unknown> => sql.ref(`${table}.${column}`)
+    return shape.by === 'id' ? sql`${at('id')} = ${p.ref}` : sql`lower(${at('full_path')}) = lower(${p.ref})`
+  }
+  const line = sql`n.traversal_ids`
+  const held = heldBy(sql`u.id`)
+  const namespaceRole = sql`
+    coalesce(${roleInNamespace(held, line)}, 0) as role,
+    n.visibility <> 'public'
+      and coalesce(${roleInNamespace(held, line)}, ${MINIMAL}) = ${MINIMAL}
+      and ${belongsBelow(held, sql`n.id`)} as belongs_below`
+  const [columns, joins] = {
+    nothing: [sql``, sql``],
+    project: [
+      sql`, p.*, n.traversal_ids, coalesce(${roleInProject(held, sql`p.id`, line)}, 0) as role`,
+      sql`left join projects p on ${is('p')} left join namespaces n on n.id = p.namespace_id`,
+    ],
+    group: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')} and n.kind = 'group'`],
+    namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
+  }[shape.along] as [RawBuilder<unknown>, RawBuilder<unknown>]
+  return sql<Row>`
+    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${shape.who === 'job' ? JOB : sql``} ${USER}, clock.version as settings_version ${columns}
+      from settings_clock clock ${user} ${joins}`
+})
+
+/** Reads who bears a token, or is meant by an id or a name, with the record that is read along. */
+export async function enter(
+  db: Db,
+  who: Shape['who'],
+  key: Values['who'],
+  along: Visit['along'],
+): Promise<Row> {
+  const ref = along && readRef(along.ref)
+  const shape: Shape = {
+    who,
+    along: along && ref !== undefined ? along.kind : 'nothing',
+    by: ref?.by ?? 'id',
+  }
+  const row = await db.one(entries(shape), { who: key, ref: ref?.value ?? null })
+  if (row === undefined) throw new Error('signing in read no row')
+  return row
+}
+
+/** All digits is an id, anything else a full path. */
+function readRef(ref: string): { by: Shape['by']; value: number | string } | undefined {
+  if (!/^\d+$/.test(ref)) return { by: 'full_path', value: ref }
+  return ref.length > 15 ? undefined : { by: 'id', value: Number(ref) }
+}
+
+/** What was read along; undefined where there is none. */
+export const foundIn = (row: Row): unknown => (row.id === null || row.id === undefined ? undefined : row)
+
+export const actorOf = (row: Row): Actor | null =>
+  row.user_id === null
+    ? null
+    : {
+        id: row.user_id,
+        username: row.user_username,
+        name: row.user_name,
+        email: row.user_email,
+        admin: row.user_admin,
+        external: row.user_external,
+      }

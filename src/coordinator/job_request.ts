@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { digestOf } from '../access/tokens.ts'
+import { openVariables } from '../ci/sealed_variables.ts'
+import { finishJob } from '../ci/job_actions.ts'
+import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../ci/job_store_detail.ts'
+import { jobVariables } from '../ci/job_variables.ts'
+import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
+import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
+import { inTurn } from '../ci/turn.ts'
+import { repositoryPath } from '../core/projects.ts'
+import type { Job } from '../db/schema_ci.ts'
+import type { Instance } from '../instance.ts'
+import { answerJson, enterRunner, sentBy, textIn, treeIn, type Around } from './access.ts'
+import { jobPayload } from './payload.ts'
+
+/** Milliseconds that a runner waits for a job before it is told that there is none. */
+const PATIENCE = 25_000
+/** Jobs of which another runner may be the faster one, one after the other. */
+const ATTEMPTS = 20
+const TOKEN_PREFIX = 'glcbt-'
+
+/** Answers a job to run, or 204 after a while without one. */
+export async function requestJob(
+  around: Around,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { runner, managerId } = await enterRunner(around, request, reply)
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  const sent = sentBy(request)
+  const features = treeIn(treeIn(sent, 'info'), 'features')
+  const by = { runner, manager_id: managerId, cancels_gracefully: features['cancel_gracefully'] === true }
+  const known = textIn(sent, 'last_update') ?? request.headers['x-gitlab-last-update']
+  const deadline = Date.now() + PATIENCE
+  for (;;) {
+    const tick = around.waiting.tick()
+    const payload = runner.paused ? undefined : await takeJob(around.instance, by)
+    if (payload !== undefined) return answerJson(reply, 201, payload)
+    const left = deadline - Date.now()
+    // Who comes for the first time is answered at once: only then it knows what to bring back.
+    if (known === undefined || known !== tick || left <= 0 || gone.signal.aborted || runner.paused)
+      return reply.header('x-gitlab-last-update', tick).code(204).send()
+    await around.waiting.next(left, gone.signal)
+    if (around.waiting.tick() !== tick) {
+      const late = await takeJob(around.instance, by)
+      if (late !== undefined) return answerJson(reply, 201, late)
+      return reply.header('x-gitlab-last-update', around.waiting.tick()).code(204).send()
+    }
+  }
+}
+
+/** Takes the next job that the runner may run, and that can be run. */
+async function takeJob(instance: Instance, by: Omit<HandOver, 'token_digest'>): Promise<object | undefined> {
+  const { db } = instance
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const candidate = await nextCandidate(db, by.runner)
+    if (candidate === undefined) return undefined
+    const token = TOKEN_PREFIX + randomBytes(20).toString('hex')
+    const hand = { ...by, token_digest: digestOf(token) }
+    const job = await db.transaction((tx) =>
+      inTurn(tx, candidate.project_id, (turn) => startJob(turn, candidate.id, hand)),
+    )
+    const payload = job && (await prepare(instance, job, { token, runner: by.runner }))
+    if (payload !== undefined) return payload
+  }
+  return undefined
+}
+
+type Taken = { readonly token: string; readonly runner: HandOver['runner'] }
+
+/** What the runner is sent; undefined where the job cannot be run, which ends it. */
+async function prepare(instance: Instance, job: Job, taken: Taken): Promise<object | undefined> {
+  const { db, git, config, vault } = instance
+  const detail = await jobDetail(db, job)
+  if (detail === undefined) return undefined
+  const repository = git.repository(repositoryPath(job.project_id))
+  const [dependencies, commit, ref] = await Promise.all([
+    dependenciesOf(db, detail),
+    repository.commit(detail.pipeline.sha),
+    repository.ref(`refs/${detail.pipeline.tag ? 'tags' : 'heads'}/${detail.pipeline.ref}`),
+  ])
+  const failure = commit === undefined ? 'data_integrity_failure' : missing(dependencies, detail)
+  if (commit === undefined || failure !== undefined) {
+    const outcome = { status: 'failed', failure_reason: failure ?? 'data_integrity_failure' } as const
+    await db.transaction((tx) => inTurn(tx, job.project_id, (turn) => finishJob(turn, job.id, outcome)))
+    return undefined
+  }
+  const facts = { ...detail.pipeline, merge_request: detail.pipeline.merge_request_id !== null }
+  const variables = jobVariables(detail, {
+    config,
+    token: taken.token,
+    predefined: [
+      ...predefinedVariables(config, detail.project, facts, commit),
+      ...variablesOf({ CI_RUNNER_ID: taken.runner.id, CI_RUNNER_DESCRIPTION: taken.runner.description }),
+    ],
+    dotenv: [],
+    secrets: [],
+    pipeline: [...openVariables(vault, detail.pipeline.variables), ...openVariables(vault, job.variables)],
+  })
+  return jobPayload({
+    detail,
+    variables,
+    dependencies: dependencies.filter(({ archive }) => archive !== null),
+    hasRef: ref !== undefined,
+    url: config.url,
+    now: new Date(),
+    ...taken,
+  })
+}
+
+/** A job that names whose artifacts it needs does not run without them. */
+const missing = (dependencies: readonly Dependency[], { spec }: JobDetail): string | undefined => {
+  const isNamed = (name: string): boolean => spec.dependencies?.includes(name) ?? false
+  const isLost = (one: Dependency): boolean =>
+    one.archive === null &&
+    (one.erased_at !== null ||
+      (one.artifacts_expire_at !== null && one.artifacts_expire_at.getTime() < Date.now()))
+  return dependencies.some((one) => isNamed(one.name) && isLost(one))
+    ? 'missing_dependency_failure'
+    : undefined
+}
