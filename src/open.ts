@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
+import { createPushPipelines } from './ci/push_pipelines.ts'
 import { openTraces } from './ci/traces.ts'
 import { watchJobs } from './ci/watch.ts'
 import { openBlobs } from './blobs/blobs.ts'
@@ -41,6 +42,7 @@ import { startWorker, type Worker } from './jobs/worker.ts'
 // Where everything but the doors is constructed. Commands stop here: what serves requests takes as long to load again.
 
 const JOBS: readonly AnyJob[] = [
+  createPushPipelines,
   collectBlobs,
   measureRepository,
   maintainRepository,

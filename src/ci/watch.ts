@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { expireArtifacts } from './artifacts.ts'
 import { finishJob } from './job_actions.ts'
 import { enqueued } from './processing.ts'
 import { inTurn } from './turn.ts'
@@ -9,6 +10,8 @@ import { inTurn } from './turn.ts'
 
 /** Milliseconds between two rounds. */
 const ROUND = 1_000
+/** Milliseconds between two looks for expired artifacts. */
+const EXPIRY = 60_000
 /** Jobs that one round looks at, of each kind. */
 const BATCH = 200
 
@@ -88,11 +91,16 @@ export async function applyTime(db: Db, patience: Patience = PATIENCE): Promise<
 /** Does a round each second until it is stopped by calling what it returns. Never throws. */
 export function watchJobs(db: Db, say: (detail: object, text: string) => void): () => void {
   let isBusy = false
+  let expired = 0
   const round = async (): Promise<void> => {
     if (isBusy) return
     isBusy = true
     try {
       await applyTime(db)
+      if (Date.now() - expired > EXPIRY) {
+        expired = Date.now()
+        await expireArtifacts(db)
+      }
     } catch (error) {
       say({ err: error }, 'jobs could not be looked through')
     } finally {

@@ -4,7 +4,7 @@ import { pointHead } from '../git/refs/head.ts'
 import type { RefMove } from '../git/refs/refs.ts'
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
-import { askToHear } from './commit_references.ts'
+import { tellOfPush } from './push_news.ts'
 import { followBranches } from './merge_request_moves.ts'
 import { repositoryPath } from './projects.ts'
 import { protectDefaultBranch } from './protected_branches.ts'
@@ -110,7 +110,7 @@ async function refsMoved(
   }
   // Last: after a fault before it, the push is kept to be heard later.
   const { actor } = tools
-  if (actor) await askToHear(tools, { project_id: project.id, user_id: actor.id }, moves)
+  if (actor) await tellOfPush(tools, { project_id: project.id, user_id: actor.id }, moves)
 }
 
 /** The readme of the default branch, where that moved. */

@@ -1,6 +1,6 @@
 import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
-import { askToHear } from './commit_references.ts'
+import { tellOfPush } from './push_news.ts'
 import type { Mark } from './moving.ts'
 import { reconcile } from './pushes.ts'
 import { findMissingReadmes } from './readmes.ts'
@@ -60,7 +60,7 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
   }
   const tell = (): Promise<void> =>
     tools.moving.unheard
-      .tellAll((push) => askToHear(tools, push, push.moves))
+      .tellAll((push) => tellOfPush(tools, push, push.moves))
       .catch((error: unknown) => say({ err: error }, 'kept pushes could not be told of'))
   await run(() => tools.moving.others(), false)
   await tell()

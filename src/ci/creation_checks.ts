@@ -1,0 +1,81 @@
+import { levelOf } from '../core/project_settings.ts'
+import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
+import { ROLES, canSee } from '../core/roles.ts'
+import type { Repository } from '../git/repository.ts'
+import type { PipelineRequest } from './creation.ts'
+
+const HEADS = 'refs/heads/'
+const TAGS = 'refs/tags/'
+
+/** The roles that may set variables of a pipeline, by the project's setting. */
+const OVERRIDE_ROLES: Readonly<Record<string, number>> = {
+  developer: ROLES.developer,
+  maintainer: ROLES.maintainer,
+  owner: ROLES.owner,
+  no_one_allowed: Infinity,
+}
+
+/** What protects a branch. */
+type Rules = (branch: string) => PushRule | undefined
+
+const plainName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '')
+
+/** Why the user may not have this pipeline, in the published words and order; undefined where nothing stands against it. */
+export function checkRequest(
+  { project, user, ref, variables, source, merge_request }: PipelineRequest,
+  rules: Rules,
+): string | undefined {
+  const builds = levelOf(project, 'builds')
+  const holder = { id: user.id, role: project.role, admin: user.admin }
+  if (!canSee(user, project.visibility, project.role, ROLES.guest))
+    return 'Insufficient permissions to create a new pipeline'
+  if (builds === 'disabled') return 'Pipelines are disabled!'
+  if (user.state !== 'active' || project.archived || !(user.admin || project.role >= ROLES.developer))
+    return 'Insufficient permissions to create a new pipeline'
+  if (merge_request === undefined && !ref.startsWith(TAGS)) {
+    const rule = rules(plainName(ref))
+    if (!mayPush(rule, holder) && !mayMerge(rule, holder)) return noRight(plainName(ref))
+  }
+  const role =
+    OVERRIDE_ROLES[String(project.settings['ci_pipeline_variables_minimum_override_role'])] ?? ROLES.developer
+  const isAllowed = user.admin ? role !== Infinity : project.role >= role
+  if (variables.length > 0 && source !== 'schedule' && !isAllowed)
+    return 'Insufficient permissions to set pipeline variables'
+  return undefined
+}
+
+const noRight = (ref: string): string =>
+  `You do not have sufficient permission to run a pipeline on '${ref}'. Please select a different branch or contact ` +
+  'your administrator for assistance.'
+
+/** Where a pipeline runs. */
+export interface FoundRef {
+  /** As the pipeline's row has it: without `refs/heads/` and `refs/tags/`. */
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: string
+  readonly protected: boolean
+}
+
+/** The branch or tag that a request names, or why there is none, in the published words. */
+export async function findRef(
+  repository: Repository,
+  request: PipelineRequest,
+  rules: Rules,
+): Promise<FoundRef | string> {
+  const { ref, sha, merge_request } = request
+  if (merge_request !== undefined && sha !== undefined)
+    return { ref: `refs/merge-requests/${merge_request.iid}/head`, tag: false, sha, protected: false }
+  if (!(await repository.exists())) return 'Reference not found'
+  const name = plainName(ref)
+  const [branch, tag] = [
+    ref.startsWith(TAGS) ? undefined : await repository.ref(HEADS + name),
+    ref.startsWith(HEADS) ? undefined : await repository.ref(TAGS + name),
+  ]
+  if (branch !== undefined && tag !== undefined) return 'Ref is ambiguous'
+  if (branch === undefined && tag === undefined) return 'Reference not found'
+  const isTag = tag !== undefined
+  const commit = sha ?? (isTag ? await repository.resolve(TAGS + name) : branch)
+  if (commit === undefined) return 'Commit not found'
+  return { ref: name, tag: isTag, sha: commit, protected: !isTag && rules(name) !== undefined }
+}

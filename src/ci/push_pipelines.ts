@@ -1,0 +1,38 @@
+import { findProjectAs } from '../core/project_roles.ts'
+import { pushedRefs, type PushedRefs } from '../core/pipeline_requests.ts'
+import { repositoryPath } from '../core/projects.ts'
+import * as users from '../core/users.ts'
+import type { Instance } from '../instance.ts'
+import type { Job, Once } from '../jobs/job.ts'
+import { preparePipeline, type PipelineRequest } from './creation.ts'
+import { insertPrepared, insertRefused } from './pipeline_insertion.ts'
+
+/** Creates the pipelines of a push, one for each branch and tag that it moved, in the name of whoever pushed. */
+export const createPushPipelines: Job<PushedRefs> = {
+  ...pushedRefs,
+  run: async (instance, { project_id, user_id, moves }, once = async () => true) => {
+    const [project, user] = [
+      await findProjectAs(instance.db, project_id, user_id),
+      await users.find(instance.db, user_id),
+    ]
+    if (project === undefined || user === undefined) return
+    const repository = instance.git.repository(repositoryPath(project_id))
+    for (const { ref, from, to } of moves) {
+      const sha = await repository.resolve(to)
+      if (sha === undefined) continue
+      const before = from === null ? {} : { before: from }
+      const request = { project, user, ref, sha, source: 'push' as const, variables: [], ...before }
+      await createOnce(instance, request, once)
+    }
+  },
+}
+
+/** A run that was cut short is begun anew: each ref gets its pipeline once. */
+async function createOnce(instance: Instance, request: PipelineRequest, once: Once): Promise<void> {
+  const outcome = await preparePipeline(instance, request)
+  await instance.db.transaction(async (tx) => {
+    if (!(await once(tx, `${request.ref} ${request.sha ?? ''}`))) return
+    if ('prepared' in outcome) await insertPrepared(tx, instance, outcome.prepared)
+    else await insertRefused(tx, request, outcome.refusal)
+  })
+}
