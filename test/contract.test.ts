@@ -15,6 +15,7 @@ interface Row {
 /** The areas that are served so far; an area is served whole or not at all. */
 const SERVED = new Set([
   'resource_groups',
+  'triggers',
   'groups',
   'badges',
   'error_tracking',

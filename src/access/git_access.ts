@@ -82,7 +82,10 @@ export function createGitAccess(
   return async (wish, place, authorization) => {
     const { user, password: token } = credentialsIn(authorization)
     if (token === undefined && wish === 'push') throw accessDenied()
-    if (user === JOB_USER && token !== undefined) return enterJob(instance, { wish, place }, token)
+    if (user === JOB_USER && token !== undefined) {
+      const ref = typeof place === 'number' ? String(place) : await refOf(instance, place)
+      return enterJob(instance, { wish, ref }, token)
+    }
     const readAt = (ref: string): Promise<Bearer> =>
       read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
         throw error instanceof Problem && error.status < 500 ? accessDenied() : error
@@ -165,17 +168,16 @@ const JOB_USER = 'gitlab-ci-token'
 /** A job reads the code of its own project, and of projects that are open to everybody; it writes nothing. */
 async function enterJob(
   instance: Pick<Instance, 'db' | 'settings'>,
-  asked: Asked,
+  { wish, ref }: { readonly wish: GitWish; readonly ref: string },
   token: string,
 ): Promise<GitEntry> {
-  const ref = await refOf(instance, asked.place)
   const bearer = await readJobToken(instance.db, token, { kind: 'project', ref })
   if (bearer === undefined) throw accessDenied()
   const project = bearer.along as Project | undefined
   const isOpen = project?.id === bearer.projectId || project?.visibility === 'public'
   if (project === undefined || !isOpen) throw noProject()
-  if (asked.wish === 'push') throw forbidden('You are not allowed to upload code.')
-  return judge(instance, asked, { ...bearer, tokenId: null, scopes: ['read_repository'] })
+  if (wish === 'push') throw forbidden('You are not allowed to upload code.')
+  return judge(instance, { wish, place: '' }, { ...bearer, tokenId: null, scopes: ['read_repository'] })
 }
 
 interface Credentials {

@@ -30,6 +30,8 @@ export interface PipelineRequest {
   readonly before?: string
   /** Of a push: the commit that the branch was moved to, wherever it is now. */
   readonly sha?: string
+  /** The job whose token or bridge asks for it. */
+  readonly source_job_id?: number
   readonly merge_request?: { readonly id: number; readonly iid: number; readonly base_sha: string }
 }
 

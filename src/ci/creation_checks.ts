@@ -4,6 +4,9 @@ import { ROLES, canSee } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
 import type { PipelineRequest } from './creation.ts'
 
+/** What a trigger was sent: nobody's variable. */
+export const PAYLOAD = 'TRIGGER_PAYLOAD'
+
 const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
 
@@ -39,7 +42,7 @@ export function checkRequest(
   const role =
     OVERRIDE_ROLES[String(project.settings['ci_pipeline_variables_minimum_override_role'])] ?? ROLES.developer
   const isAllowed = user.admin ? role !== Infinity : project.role >= role
-  if (variables.length > 0 && source !== 'schedule' && !isAllowed)
+  if (variables.some(({ key }) => key !== PAYLOAD) && source !== 'schedule' && !isAllowed)
     return 'Insufficient permissions to set pipeline variables'
   return undefined
 }

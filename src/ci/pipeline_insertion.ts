@@ -22,6 +22,7 @@ type Kept = Pick<
   | 'on_new_commit'
   | 'on_job_failure'
   | 'merge_request_id'
+  | 'source_job_id'
   | 'committed_at'
 > & { readonly yaml_variables: string }
 
@@ -30,7 +31,7 @@ const keep = statement(
     update pipelines set before_sha = ${p.before_sha}, tag = ${p.tag}, protected = ${p.protected}, name = ${p.name},
            stages = ${p.stages}, variables = ${p.variables}, yaml_variables = ${p.yaml_variables}::jsonb,
            on_new_commit = ${p.on_new_commit}, on_job_failure = ${p.on_job_failure},
-           merge_request_id = ${p.merge_request_id}, committed_at = ${p.committed_at}
+           merge_request_id = ${p.merge_request_id}, source_job_id = ${p.source_job_id}, committed_at = ${p.committed_at}
      where id = ${p.id}`,
 )
 /** Completes the row of a new pipeline with what its plan says. */
@@ -92,6 +93,7 @@ async function insertInTurn(turn: Turn, vault: Instance['vault'], prepared: Prep
     on_new_commit: planned.autoCancel.on_new_commit,
     on_job_failure: planned.autoCancel.on_job_failure,
     merge_request_id: request.merge_request?.id ?? null,
+    source_job_id: request.source_job_id ?? null,
     committed_at: new Date(found.commit.committer.date.seconds * 1_000),
   })
   const of = { project_id: project.id, pipeline_id: id, user_id: user.id, protected: found.protected }

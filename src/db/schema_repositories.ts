@@ -48,6 +48,7 @@ export interface PipelineTable extends Times {
   auto_canceled_by_id: number | null
   merge_request_id: number | null
   parent_id: number | null
+  source_job_id: number | null
   committed_at: Date | null
   started_at: Date | null
   finished_at: Date | null

@@ -10,6 +10,8 @@ import { TriggerToken, present, type TriggerTokenWithOwner } from './entity.ts'
 import * as triggerTokens from './store.ts'
 import { presentPage } from '../../http/pages.ts'
 
+export { createTriggeredPipeline, createTriggeredPipelineOnRef } from './pipeline_operations.ts'
+
 const PREFIX = 'glptt-'
 
 const triggerToken = loads({

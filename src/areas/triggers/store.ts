@@ -55,3 +55,11 @@ const removeStatement = statement((p: Slots<{ project_id: number; id: number }>)
 )
 export const remove = (db: Db, projectId: number, id: number): Promise<void> =>
   db.remove(removeStatement, { project_id: projectId, id })
+
+const touchStatement = statement(
+  (p: Slots<{ project_id: number; id: number }>) => sql`
+    update trigger_tokens set last_used_at = now() where project_id = ${p.project_id} and id = ${p.id}`,
+)
+/** Notes that a token started a pipeline. */
+export const touch = (db: Db, projectId: number, id: number): Promise<number> =>
+  db.run(touchStatement, { project_id: projectId, id })
