@@ -1,10 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Db } from '../db/client.ts'
 import type { Visit, Visitor } from '../http/entry.ts'
-import type { Actor, Along } from '../http/gate.ts'
-import type { Tree } from '../http/forms.ts'
 import type { Actor } from '../http/gate.ts'
 import {
   badParams,
@@ -18,8 +13,8 @@ import {
   Problem,
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
-import { passwordOf, tokenOf } from './presented_tokens.ts'
 import { actorOf, enter, foundIn } from './entry_row.ts'
+import { passwordOf, tokenOf } from './presented_tokens.ts'
 import { digestOf, touch } from './tokens.ts'
 
 /** What tokens are read with. */
@@ -98,6 +93,8 @@ async function readPassword(read: TokenReader, password: string, visit: Visit): 
     if (!reads || !(error instanceof Problem) || error.status !== 401) throw error
     return read(undefined, visit.along, () => {})
   })
+}
+
 /** Who a running job's token stands for, and in which project. */
 export interface JobBearer {
   readonly actor: Actor
@@ -153,52 +150,3 @@ async function impersonate(db: Db, { actor, tokenId, scopes, as, visit }: Sudo):
   if (other === null) throw notFound(`User with ID or username '${as}'`)
   return { actor: other, tokenId, owner: actor, along: foundIn(row) }
 }
-
-async function enter(db: Db, who: Shape['who'], key: Values['who'], along: Visit['along']): Promise<Row> {
-  const ref = along && readRef(along.ref)
-  const shape: Shape = {
-    who,
-    along: along && ref !== undefined ? along.kind : 'nothing',
-    by: ref?.by ?? 'id',
-  }
-  const row = await db.one(entries(shape), { who: key, ref: ref?.value ?? null })
-  if (row === undefined) throw new Error('signing in read no row')
-  return row
-}
-
-/** All digits is an id, anything else a full path. */
-function readRef(ref: string): { by: Shape['by']; value: number | string } | undefined {
-  if (!/^\d+$/.test(ref)) return { by: 'full_path', value: ref }
-  return ref.length > 15 ? undefined : { by: 'id', value: Number(ref) }
-}
-
-const foundIn = (row: Row): unknown => (row.id === null || row.id === undefined ? undefined : row)
-
-const actorOf = (row: Row): Actor | null =>
-  row.user_id === null
-    ? null
-    : {
-        id: row.user_id,
-        username: row.user_username,
-        name: row.user_name,
-        email: row.user_email,
-        admin: row.user_admin,
-        external: row.user_external,
-      }
-/**
- * The token a request presents, or undefined when it presents none. A parameter is read before a header, as
- * published. A token of a wrong form is still a token, and so a refusal.
- */
-function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
-  const own = sent['private_token'] ?? headers['private-token']
-  // No operation takes a job's token yet, and no other kind is taken for one.
-  const job = headers['job-token'] ?? sent['job_token'] ?? undefined
-  if (own === undefined && job !== undefined) throw unauthorized()
-  const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
-  if (given === undefined) return undefined
-  if (typeof given !== 'string' || given === '') throw unauthorized()
-  return given
-/** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */
-function bearer(authorization = ''): string | undefined {
-  const found = /^bearer(?:\s+(.*))?$/i.exec(authorization)
-  return found === null ? undefined : (found[1] ?? '')
