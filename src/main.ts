@@ -13,6 +13,7 @@ import { addPlanning } from './cli/planning.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
+import { addVulnerabilities } from './cli/vulnerabilities.ts'
 import { VARIABLES } from './config.ts'
 import { PACKAGE_ROOT } from './package_root.ts'
 
@@ -57,6 +58,7 @@ async function buildProgram(): Promise<Command> {
     addErrors,
     addSwitches,
     addFreezes,
+    addVulnerabilities,
     addDemo,
   ])
     add(program)
