@@ -32,6 +32,7 @@ import * as namespaces from './namespaces/operations.ts'
 import * as packages from './packages/operations.ts'
 import * as packageProtection from './package_protection/operations.ts'
 import * as personalAccessTokens from './personal_access_tokens/operations.ts'
+import * as pipelines from './pipelines/operations.ts'
 import * as planLimits from './plan_limits/operations.ts'
 import * as productAnalytics from './product_analytics/operations.ts'
 import * as projectAliases from './project_aliases/operations.ts'
@@ -105,6 +106,7 @@ const AREAS: Readonly<Record<string, Readonly<Record<string, AnyOperation>>>> = 
   milestones,
   iterations,
   epics,
+  pipelines,
   resource_groups: resourceGroups,
   runners,
   triggers,

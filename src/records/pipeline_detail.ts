@@ -1,9 +1,10 @@
+import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
 import type { Pipeline as PipelineRow } from '../db/schema_repositories.ts'
 import { nullable, timestamp } from '../http/schema.ts'
 import type { Instance } from '../instance.ts'
 import { Pipeline, presentPipeline } from './pipeline.ts'
-import { UserBasic, presentUser, type Author } from './user.ts'
+import { UserBasic, authorJson, presentUser, type Author } from './user.ts'
 
 const DetailedStatus = t.Object({
   icon: t.String(),
@@ -38,6 +39,15 @@ export type PipelineWithUser = PipelineRow & {
   readonly user: Author | null
   readonly coverage: number | null
 }
+
+/** The columns of a PipelineWithUser, for the rows `pipelines`. */
+export const pipelineDetailOf = (pipelines: RawBuilder<unknown>): RawBuilder<PipelineWithUser> => sql`
+  select p.*, ${authorJson(sql`p.user_id`)} as user,
+         (select avg(coverage) from (
+            select j.coverage from ci_jobs j where j.pipeline_id = p.id and not j.retried
+            union all
+            select s.coverage from commit_statuses s where s.pipeline_id = p.id and not s.retried) c) as coverage
+    from (${pipelines}) p`
 
 /** Words of a status where they are not the status itself. */
 const LABELS: Readonly<Record<string, string>> = {

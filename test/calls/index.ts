@@ -14,6 +14,7 @@ import { members } from './members.ts'
 import { mergeRequests } from './merge_requests.ts'
 import { packages } from './packages.ts'
 import { people } from './people.ts'
+import { pipelines } from './pipelines.ts'
 import { planning } from './planning.ts'
 import { productAnalytics } from './product_analytics.ts'
 import { projectLabels } from './project_labels.ts'
@@ -42,6 +43,7 @@ const ALL: readonly Calls[] = [
   mergeRequests,
   packages,
   people,
+  pipelines,
   planning,
   productAnalytics,
   projectLabels,

@@ -1,0 +1,223 @@
+import { Type as t, type Static } from 'typebox'
+import { readsPipelines } from '../../access/pipeline_gates.ts'
+import { developer, project, projectOwner, signedIn } from '../../access/gates.ts'
+import { preparePipeline, type Prepared } from '../../ci/creation.ts'
+import * as actions from '../../ci/pipeline_actions.ts'
+import { insertPrepared } from '../../ci/pipeline_insertion.ts'
+import { inTurn } from '../../ci/turn.ts'
+import type { Project } from '../../core/projects.ts'
+import * as users from '../../core/users.ts'
+import type { User } from '../../db/schema.ts'
+import { loads, type Actor, type Context, type Gate, type Has } from '../../http/gate.ts'
+import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { invalid, noSuchRecord, unauthorized, type Problem } from '../../http/problems.ts'
+import { filled, nullable, oneOf } from '../../http/schema.ts'
+import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
+import { PipelineDetail, presentPipelineDetail } from '../../records/pipeline_detail.ts'
+import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
+import * as pipelines from './store.ts'
+
+const STATUSES = [
+  ...([
+    'created',
+    'waiting_for_resource',
+    'preparing',
+    'waiting_for_callback',
+    'pending',
+    'running',
+  ] as const),
+  ...(['canceling', 'success', 'failed', 'canceled', 'skipped', 'manual', 'scheduled'] as const),
+] as const
+
+const pipeline = loads({
+  param: 'pipeline_id',
+  type: t.Integer(),
+  as: 'pipeline',
+  says: 'a pipeline of the project',
+  find: ({ db, project }: Has<{ project: Project }>, id) => pipelines.find(db, project.id, id),
+})
+
+export const listPipelines = operation({
+  method: 'GET',
+  path: '/projects/:id/pipelines',
+  summary: 'List the pipelines of a project',
+  published: true,
+  params: t.Object({
+    scope: t.Optional(oneOf(['running', 'pending', 'finished', 'branches', 'tags'])),
+    status: t.Optional(oneOf(STATUSES)),
+    ref: t.Optional(t.String()),
+    sha: t.Optional(t.String()),
+    source: t.Optional(t.String()),
+    order_by: oneOf(['id', 'status', 'ref', 'updated_at', 'user_id'], { default: 'id' }),
+    sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+  }),
+  gates: [project, readsPipelines],
+  handle: async (ctx) => {
+    const { db, project, params, page } = ctx
+    const { scope, status, ref, sha, source } = params
+    const shape = {
+      by: params.order_by,
+      desc: params.sort === 'desc',
+      scope: scope ?? null,
+      status: status !== undefined,
+      ref: ref !== undefined,
+      sha: sha !== undefined,
+      source: source !== undefined,
+    }
+    const { items, total } = await pipelines.list(db, shape, {
+      project_id: project.id,
+      status: status ?? '',
+      ref: ref ?? '',
+      sha: sha ?? '',
+      source: source ?? '',
+      limit: page.limit,
+      offset: page.offset,
+    })
+    return {
+      items: items.map((row) => ({ ...presentPipeline(row, project, ctx), name: row.name })),
+      total,
+    }
+  },
+  returns: pageOf(t.Object({ ...Pipeline.properties, name: nullable(t.String()) })),
+})
+
+export const getPipeline = operation({
+  method: 'GET',
+  path: '/projects/:id/pipelines/:pipeline_id',
+  summary: 'Get a pipeline',
+  published: true,
+  gates: [project, readsPipelines, pipeline],
+  handle: async (ctx) => presentPipelineDetail(ctx.pipeline, ctx.project, ctx),
+  returns: PipelineDetail,
+})
+
+export const listPipelineJobs = operation({
+  method: 'GET',
+  path: '/projects/:id/pipelines/:pipeline_id/jobs',
+  summary: 'List the jobs of a pipeline, the newest first',
+  published: true,
+  params: t.Object({ include_retried: t.Boolean({ default: false }) }),
+  gates: [project, readsPipelines, pipeline],
+  handle: async (ctx) => {
+    const { db, pipeline, params, page } = ctx
+    const shape = { retried: params.include_retried, kind: 'build' as const }
+    const { limit, offset } = page
+    const { items, total } = await pipelines.listJobs(db, shape, { pipeline_id: pipeline.id, limit, offset })
+    return { items: await presentJobs(ctx, ctx.project, items, presentJobBasic), total }
+  },
+  returns: pageOf(JobBasic),
+})
+
+const notMade = (text = 'Reference not found'): Problem => invalid({ base: [text] })
+
+interface Wanted {
+  readonly ref: string
+  readonly variables?: readonly {
+    readonly key: string
+    readonly value: string
+    readonly variable_type?: string
+  }[]
+}
+/** Git and the configuration are read before there is a transaction. */
+const planned: Gate<
+  'checks',
+  never,
+  { project: Project; actor: Actor; params: Wanted },
+  { prepared: Prepared; user: User }
+> = {
+  kind: 'checks',
+  says: 'a pipeline that the caller may make there',
+  refuses: notMade,
+  pass: async (ctx) => {
+    const user = await users.find(ctx.db, ctx.actor.id)
+    if (user === undefined) throw unauthorized()
+    const variables = (ctx.params.variables ?? []).map(({ key, value, variable_type }) => ({
+      key,
+      value,
+      ...(variable_type === 'file' && { file: true }),
+    }))
+    const { project, params } = ctx
+    const outcome = await preparePipeline(ctx, { project, user, ref: params.ref, source: 'api', variables })
+    if ('refusal' in outcome) throw notMade(outcome.refusal.text)
+    return { prepared: outcome.prepared, user }
+  },
+}
+
+export const createPipeline = operation({
+  method: 'POST',
+  path: '/projects/:id/pipeline',
+  summary: 'Start a pipeline on a branch or tag',
+  published: true,
+  first: [signedIn],
+  params: t.Object({
+    ref: filled(),
+    variables: t.Optional(
+      t.Array(
+        t.Object({
+          key: t.String(),
+          value: t.String(),
+          variable_type: t.Optional(oneOf(['env_var', 'file'])),
+        }),
+      ),
+    ),
+  }),
+  gates: [project, developer, planned],
+  handle: async (ctx) => {
+    const row = await insertPrepared(ctx.db, ctx, ctx.prepared)
+    return presentPipelineDetail({ ...row, user: ctx.user, coverage: null }, ctx.project, ctx)
+  },
+  returns: PipelineDetail,
+})
+
+type OnPipeline = Has<{ project: Project; pipeline: { readonly id: number } }>
+async function show(ctx: OnPipeline & Context): Promise<Static<typeof PipelineDetail>> {
+  const row = await pipelines.find(ctx.db, ctx.project.id, ctx.pipeline.id)
+  if (row === undefined) throw noSuchRecord()
+  return presentPipelineDetail(row, ctx.project, ctx)
+}
+
+export const retryPipeline = operation({
+  method: 'POST',
+  path: '/projects/:id/pipelines/:pipeline_id/retry',
+  summary: 'Run the failed and canceled jobs of a pipeline once more',
+  published: true,
+  first: [signedIn],
+  gates: [project, developer, pipeline],
+  handle: async (ctx) => {
+    const { db, project, pipeline, actor } = ctx
+    await inTurn(db, project.id, (turn) => actions.retryPipeline(turn, pipeline.id, actor.id))
+    return show(ctx)
+  },
+  returns: PipelineDetail,
+})
+
+export const cancelPipeline = operation({
+  method: 'POST',
+  path: '/projects/:id/pipelines/:pipeline_id/cancel',
+  summary: 'Cancel what can be canceled of a pipeline',
+  published: true,
+  first: [signedIn],
+  gates: [project, developer, pipeline],
+  handle: async (ctx) => {
+    const { db, project, pipeline } = ctx
+    await inTurn(db, project.id, (turn) => actions.cancelPipeline(turn, pipeline.id))
+    return show(ctx)
+  },
+  returns: PipelineDetail,
+  status: 200,
+})
+
+export const deletePipeline = operation({
+  method: 'DELETE',
+  path: '/projects/:id/pipelines/:pipeline_id',
+  summary: 'Delete a pipeline with its jobs and child pipelines',
+  published: true,
+  first: [signedIn],
+  gates: [project, projectOwner, pipeline],
+  handle: async ({ db, project, pipeline }) => {
+    if (!(await inTurn(db, project.id, (turn) => actions.deletePipeline(turn, pipeline.id))))
+      throw noSuchRecord()
+    return null
+  },
+  returns: nothing,
+})
