@@ -75,6 +75,7 @@ test('a start that finds its port taken says so, and keeps the first token for t
 test('an administrator who was made before the first start is the one it names', async (t) => {
   const place = await openPlace({ LOG_LEVEL: 'error' })
   t.after(() => place.clear())
+  await place.json(['migrate'])
   await place.json([
     'user',
     'create',
