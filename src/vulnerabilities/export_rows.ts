@@ -5,7 +5,7 @@ import { statement, type Slots } from '../db/statement.ts'
 // The rows of an export, read from a cursor: as many as one fetch holds are in memory, however many there are.
 
 /** Rows that one fetch reads. */
-const FETCH = 2_000
+const FETCH = 1000
 
 export interface ExportedRow {
   readonly group_name: string | null
