@@ -13,6 +13,7 @@ import type { PipelineSource, PlannedPipeline, Variable } from './config/plan.ts
 import { planPipeline } from './config/plan_pipeline.ts'
 import { checkRequest, findRef, type FoundRef } from './creation_checks.ts'
 import { configPath, predefinedVariables, userVariables, variablesOf } from './predefined.ts'
+import { secretsFor } from './variables.ts'
 import { changedPathsOf, filesAt } from './repository_files.ts'
 
 export const NO_COMMIT = '0'.repeat(40)
@@ -109,9 +110,10 @@ async function plan(instance: Instance, { request, repository, found }: Work): P
   ]
   const changedPaths = changedPathsOf(repository, found.sha, baseOf(request))
   const openProject = opener(instance, user)
+  const secret = await secretsFor(instance, { project, protected: found.protected })
   const compiled = await compileConfig(
     { content, path },
-    { files, openProject, changedPaths, variables: [...predefined, ...request.variables] },
+    { files, openProject, changedPaths, variables: [...predefined, ...secret(null), ...request.variables] },
   )
   if ('errors' in compiled) return refuse(compiled.errors.join(', '), 'config_error', found)
   const planned = await planPipeline(compiled, {
@@ -121,7 +123,7 @@ async function plan(instance: Instance, { request, repository, found }: Work): P
     project: project.full_path,
     variables: {
       predefined: [...predefined, ...userVariables(user)],
-      secret: () => [],
+      secret,
       pipeline: request.variables,
     },
     changedPaths,

@@ -13,10 +13,7 @@ export interface JobVariable {
   readonly raw: boolean
 }
 
-/** A variable of an instance, group or project. */
-export interface SecretVariable extends Variable {
-  readonly masked?: boolean
-}
+type Maskable = Variable & { readonly masked?: boolean }
 
 export interface VariableSources {
   readonly config: Pick<Config, 'url'>
@@ -26,7 +23,7 @@ export interface VariableSources {
   /** Of dotenv reports. */
   readonly dotenv: readonly Variable[]
   /** Of instance, groups and project, weakest first. */
-  readonly secrets: readonly SecretVariable[]
+  readonly secrets: readonly Maskable[]
   /** Of whoever started the pipeline, and of whoever played the job. */
   readonly pipeline: readonly Variable[]
 }
@@ -70,7 +67,7 @@ const ofJob = ({ job, spec, pipeline, project }: JobDetail, url: string): Variab
     CI_SERVER: 'yes',
   })
 
-const plain = (variables: readonly SecretVariable[], isPublic: boolean): JobVariable[] =>
+const plain = (variables: readonly Maskable[], isPublic: boolean): JobVariable[] =>
   variables.map(({ key, value, raw = false, file = false, masked = false }) => ({
     key,
     value,
@@ -86,7 +83,7 @@ export function jobVariables(detail: JobDetail, sources: VariableSources): JobVa
   const { project, user, spec } = detail
   const host = config.url.replace(/^\w+:\/\//, '')
   const scheme = config.url.slice(0, -host.length)
-  const credentials: SecretVariable[] = [
+  const credentials: Maskable[] = [
     { key: 'CI_JOB_TOKEN', value: token, masked: true },
     {
       key: 'CI_REPOSITORY_URL',

@@ -131,6 +131,35 @@ test('a job is described as runners read it', async () => {
   await update(job, { state: 'success' })
 })
 
+test('a job sees the variables of its project, and protected ones on protected refs only', async () => {
+  const maintainer = await world().make.memberOf('maintainer', { project })
+  for (const [key, isProtected] of [
+    ['OPEN_KEY', false],
+    ['GUARDED', true],
+  ] as const) {
+    const body = { key, value: 'secret-value', masked: true, protected: isProtected }
+    const answer = await world().call('POST', `/projects/${project.id}/variables`, { as: maintainer, body })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  const seen = async (isProtected: boolean): Promise<unknown[]> => {
+    const pipeline = await pipelineOf(plannedJob({ name: 'secrets' }))
+    await rowsOf(world(), 'update ci_jobs set protected = $2 where pipeline_id = $1', [
+      pipeline.id,
+      isProtected,
+    ])
+    const job = await take()
+    await update(job, { state: 'success' })
+    return job.variables
+      .filter(({ value }) => value === 'secret-value')
+      .map(({ key, masked }) => [key, masked])
+  }
+  assert.deepEqual(await seen(false), [['OPEN_KEY', true]])
+  assert.deepEqual(await seen(true), [
+    ['OPEN_KEY', true],
+    ['GUARDED', true],
+  ])
+})
+
 test('a log grows by ranges, and a wrong offset is told the right one', async () => {
   const pipeline = await pipelineOf(plannedJob({ name: 'log' }))
   const job = await take()

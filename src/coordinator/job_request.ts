@@ -8,6 +8,8 @@ import { jobVariables } from '../ci/job_variables.ts'
 import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
 import { inTurn } from '../ci/turn.ts'
+import { variablesFor, type SecretVariable } from '../ci/variables.ts'
+import { findProjectAs } from '../core/project_roles.ts'
 import { repositoryPath } from '../core/projects.ts'
 import type { Job } from '../db/schema_ci.ts'
 import type { Instance } from '../instance.ts'
@@ -81,6 +83,7 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     repository.commit(detail.pipeline.sha),
     repository.ref(`refs/${detail.pipeline.tag ? 'tags' : 'heads'}/${detail.pipeline.ref}`),
   ])
+  const secrets = await secretsOf(instance, detail)
   const failure = commit === undefined ? 'data_integrity_failure' : missing(dependencies, detail)
   if (commit === undefined || failure !== undefined) {
     const outcome = { status: 'failed', failure_reason: failure ?? 'data_integrity_failure' } as const
@@ -96,7 +99,7 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
       ...variablesOf({ CI_RUNNER_ID: taken.runner.id, CI_RUNNER_DESCRIPTION: taken.runner.description }),
     ],
     dotenv: [],
-    secrets: [],
+    secrets,
     pipeline: [...openVariables(vault, detail.pipeline.variables), ...openVariables(vault, job.variables)],
   })
   return jobPayload({
@@ -108,6 +111,16 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     now: new Date(),
     ...taken,
   })
+}
+
+const nameOf = (environment: { readonly name?: string } | null): string | null => environment?.name ?? null
+
+/** The variables of instance, groups and project that the job sees; protected ones only on a protected ref. */
+async function secretsOf(instance: Instance, detail: JobDetail): Promise<readonly SecretVariable[]> {
+  const project = await findProjectAs(instance.db, detail.project.id, detail.job.user_id)
+  const environment = nameOf(detail.spec.environment)
+  if (project === undefined) return []
+  return variablesFor(instance, { project, protected: detail.job.protected }, environment)
 }
 
 /** A job that names whose artifacts it needs does not run without them. */
