@@ -138,7 +138,7 @@ suite('beside a running server', () => {
     done(await run('feature disable admin_token_revoke'), 'admin_token_revoke is off.')
     done(
       await run('feature list'),
-      'off  admin_token_revoke\non   product_analytics_features\non   generic_alert_fingerprinting',
+      'off  admin_token_revoke\non   product_analytics_features\non   generic_alert_fingerprinting\non   integrated_error_tracking',
     )
     assert.deepEqual(await place.json(words('feature enable admin_token_revoke')), {
       name: 'admin_token_revoke',
