@@ -14,8 +14,6 @@ import type { Allowed } from './allowed.ts'
 import { readBody } from './body.ts'
 import { addCrossOrigin } from './cross_origin.ts'
 import { problemOf, type Faults } from './fault.ts'
-import type { Actor } from './gate.ts'
-import type { Inbound } from './inbound.ts'
 import { Moved, sendMoved } from './moved.ts'
 import { problemDetails, wantsDetails } from './problem_details.ts'
 import {
@@ -29,22 +27,6 @@ import {
   urlTooLong,
 } from './problems.ts'
 import { addUnknownAddresses } from './unknown_address.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    actor: Actor | null
-  }
-  interface FastifyContextConfig {
-    /** The names of the operations that a route serves, by method: for logs and metrics. */
-    readonly operations?: Readonly<Record<string, string>>
-    /** Set on routes whose bodies may take longer than others, and which see to it themselves that they do not stall. */
-    readonly ownDeadline?: boolean
-    /** Set on routes that take the body as bytes of any media type. */
-    readonly inbound?: Inbound
-    /** The `WWW-Authenticate` of a 401. */
-    readonly challenge?: string
-  }
-}
 
 export interface ServerOptions extends Faults {
   readonly logger: FastifyBaseLogger

@@ -43,7 +43,7 @@ test('it makes a user with a token, and finds, changes, blocks and deletes the u
   assert.equal((await UserImpersonationTokens.all(made.id)).length, 1)
   await UserImpersonationTokens.revoke(made.id, acting.id)
   assert.equal(await Users.block(made.id), true)
-  assert.equal((await errorOf(again.Users.showCurrentUser())).status, 401)
+  assert.equal((await errorOf(again.Users.showCurrentUser())).status, 403)
   assert.equal(await Users.unblock(made.id), true)
   await PersonalAccessTokens.remove({ tokenId: turned.id })
   await Users.remove(made.id)
