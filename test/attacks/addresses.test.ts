@@ -170,7 +170,7 @@ suite('addresses', () => {
   })
   test('GEN-18: an id longer than any path is refused', async () => {
     const answer = await get(`/groups/${'1'.repeat(5_000)}`)
-    assert.deepEqual([answer.status, answer.body], [400, badAddress])
+    assert.deepEqual([answer.status, answer.body], [414, { error: '414 URI Too Long' }])
   })
 })
 

@@ -59,7 +59,9 @@ suite('hidden and absent look the same', () => {
         const byPath = await ask('no-such/place')
         assert.deepEqual(await ask(full_path), byPath)
         assert.deepEqual(await ask(full_path.toUpperCase()), byPath)
-        assert.deepEqual(byPath[0], byId[0])
+        // An operation that takes ids only refuses every path alike.
+        const takesPaths = (byPath[0] as { status: number }).status !== 400
+        if (takesPaths) assert.deepEqual(byPath[0], byId[0])
       }
       assert.equal(await contents(world()), before)
     })

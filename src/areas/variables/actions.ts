@@ -3,7 +3,7 @@ import { violates } from '../../db/errors.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { CiVariable } from '../../db/schema_ci_variables.ts'
 import type { Context } from '../../http/gate.ts'
-import { conflict, invalid, noSuchRecord, type Problem } from '../../http/problems.ts'
+import { conflict, invalid, type Problem } from '../../http/problems.ts'
 import type { PageRequest } from '../../http/operation.ts'
 import { variableFaults } from './rules.ts'
 import * as variables from './store.ts'
@@ -95,12 +95,8 @@ export async function change(
   given: Given,
 ): Promise<CiVariable> {
   const kept = settle(ctx, given, ctx.variable)
-  const row = await variables.update(ctx.db, ctx.variable.id, kept).catch(orTaken(owner, kept.key))
-  if (row === undefined) throw noSuchRecord()
-  return row
+  return variables.update(ctx.db, ctx.variable.id, kept).catch(orTaken(owner, kept.key))
 }
 
-export async function remove({ db, variable }: Context & { readonly variable: CiVariable }): Promise<null> {
-  if ((await variables.remove(db, variable.id)) === 0) throw noSuchRecord()
-  return null
-}
+export const remove = ({ db, variable }: Context & { readonly variable: CiVariable }): Promise<void> =>
+  variables.remove(db, variable.id)

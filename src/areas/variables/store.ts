@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
 import type { CiVariable } from '../../db/schema_ci_variables.ts'
+import { deleteFrom, updateIn } from '../../db/rows.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 
 /** Whose variables; the instance has the id 0. */
@@ -77,24 +78,26 @@ export async function insert(db: Db, { of, id }: Owner, variable: Kept): Promise
   return row
 }
 
-const updateStatement = statement(
-  (p: Slots<Omit<Kept, 'key'> & { readonly id: number }>) => sql<CiVariable>`
-    update ci_variables
-       set sealed_value = ${p.sealed_value}, variable_type = ${p.variable_type}, protected = ${p.protected},
-           masked = ${p.masked}, hidden = ${p.hidden}, raw = ${p.raw},
-           environment_scope = ${p.environment_scope}, description = ${p.description}, updated_at = now()
-     where id = ${p.id} returning *`,
+const updateStatement = updateIn(
+  'ci_variables',
+  ['id'],
+  [
+    'sealed_value',
+    'variable_type',
+    'protected',
+    'masked',
+    'hidden',
+    'raw',
+    'environment_scope',
+    'description',
+  ],
 )
-export const update = (
-  db: Db,
-  id: number,
-  { key: _key, ...variable }: Kept,
-): Promise<CiVariable | undefined> => db.one(updateStatement, { ...variable, id })
+/** Violates the same constraints as `insert`. */
+export const update = (db: Db, id: number, { key: _key, ...variable }: Kept): Promise<CiVariable> =>
+  db.update(updateStatement, { ...variable, id })
 
-const removeStatement = statement(
-  (p: Slots<{ id: number }>) => sql`delete from ci_variables where id = ${p.id}`,
-)
-export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })
+const removeStatement = deleteFrom('ci_variables', ['id'])
+export const remove = (db: Db, id: number): Promise<void> => db.remove(removeStatement, { id })
 
 /** One variable of the instance is inserted at a time, so that their limit holds. */
 const lockInstance = statement(() => sql`select pg_advisory_xact_lock(7163081)`)
