@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { sharedWorld } from '../../test/support/stand.ts'
-import { limitOf } from './plan_limits.ts'
+import { DEFAULT_LIMITS, ENFORCED_IN, limitOf } from './plan_limits.ts'
 
 const world = sharedWorld()
 
@@ -25,4 +26,10 @@ test('a limit is that of the plan of the root namespace, of the default plan wit
   assert.equal(await limitOf(db, shared, 'ci_pipeline_size'), Infinity)
   assert.equal(await limitOf(db, shared, 'dotenv_variables'), 20)
   await make.sql(`delete from plan_limits where plan_name = 'premium'`)
+})
+
+test('each of the 21 limits has its place in the code, or is said to have none', async () => {
+  assert.equal(Object.keys(DEFAULT_LIMITS).length, 21)
+  for (const [name, file] of Object.entries(ENFORCED_IN))
+    if (file !== null) assert.match(await readFile(file, 'utf8'), new RegExp(`\\b${name}\\b`), file)
 })

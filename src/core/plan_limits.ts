@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
-/** The published limits of a plan that has none of its own, in the published order. `docs/plan_limits.md` says where each is enforced. */
+/** The published limits of a plan that has none of its own, in the published order. */
 export const DEFAULT_LIMITS = {
   ci_instance_level_variables: 25,
   ci_pipeline_size: 0,
@@ -28,6 +28,31 @@ export const DEFAULT_LIMITS = {
 } as const satisfies Record<string, number>
 
 export type Limit = keyof typeof DEFAULT_LIMITS
+
+/** The file that asks for each limit; null for a limit that nothing served can reach yet. */
+export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
+  ci_instance_level_variables: 'src/areas/variables/actions.ts',
+  ci_pipeline_size: 'src/ci/creation.ts',
+  ci_active_jobs: null,
+  ci_project_subscriptions: null,
+  ci_pipeline_schedules: null,
+  ci_needs_size_limit: 'src/ci/creation.ts',
+  ci_registered_group_runners: null,
+  ci_registered_project_runners: null,
+  dotenv_size: null,
+  dotenv_variables: null,
+  conan_max_file_size: null,
+  enforcement_limit: 'src/core/namespace_storage.ts',
+  generic_packages_max_file_size: 'src/packages/publish.ts',
+  helm_max_file_size: null,
+  notification_limit: null,
+  maven_max_file_size: null,
+  npm_max_file_size: null,
+  nuget_max_file_size: null,
+  pypi_max_file_size: null,
+  terraform_module_max_file_size: null,
+  storage_size_limit: 'src/core/namespace_storage.ts',
+}
 export type Limits = Readonly<Record<Limit, number>>
 
 // A namespace has the plan of its root; a plan without a row has the limits of `default`.
