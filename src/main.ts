@@ -13,6 +13,7 @@ import { addPlanning } from './cli/planning.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
+import { addPipelines } from './cli/pipelines.ts'
 import { addVulnerabilities } from './cli/vulnerabilities.ts'
 import { VARIABLES } from './config.ts'
 import { PACKAGE_ROOT } from './package_root.ts'
@@ -58,6 +59,7 @@ async function buildProgram(): Promise<Command> {
     addErrors,
     addSwitches,
     addFreezes,
+    addPipelines,
     addVulnerabilities,
     addDemo,
   ])

@@ -40,6 +40,10 @@ suite('freezes by commands', () => {
       told.stdout,
       'harbour/app is frozen at 2026-01-03T12:00:00.000Z.\n  period 1: frozen until 2026-01-05T07:00:00.000Z\n',
     )
+    assert.equal(
+      (await place.run(words('ci check'))).stdout,
+      'Pipelines, jobs and resource groups are consistent.\n',
+    )
     const missing = await place.run(words('freeze status --project harbour/none'))
     assert.deepEqual([missing.code, missing.stderr], [1, 'guildhall: there is no project "harbour/none"\n'])
   })
