@@ -17,7 +17,7 @@ export const groupItem = (group: Namespace): Record<string, unknown> => ({
   emails_disabled: false,
   emails_enabled: true,
   mentions_disabled: null,
-  lfs_enabled: true,
+  lfs_enabled: false,
   default_branch: null,
   default_branch_protection: 2,
   default_branch_protection_defaults: {
@@ -36,5 +36,5 @@ export const groupItem = (group: Namespace): Record<string, unknown> => ({
   repository_storage: 'default',
   file_template_project_id: null,
   marked_for_deletion_on: null,
-  wiki_access_level: 'enabled',
+  wiki_access_level: 'disabled',
 })

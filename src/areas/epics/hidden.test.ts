@@ -79,8 +79,13 @@ test('a confidential epic holds confidential issues alone, whichever of the two 
   await refused(IN_THE_OPEN, 'POST', issues, { title: 'y', epic_iid: hidden.iid })
   const told = async (path: string, body: string): Promise<unknown> =>
     (await send('POST', `${path}/notes`, { body })).body
-  const fails = { message: '400 Bad request - Failed to apply commands.' }
-  assert.deepEqual(await told(one, `/epic ${group.full_path}&${hidden.iid}`), fails)
+  const fails = (why: string): Body => ({
+    message: `400 Bad request - Failed to apply commands. Could not apply ${why}.`,
+  })
+  assert.deepEqual(
+    await told(one, `/epic ${group.full_path}&${hidden.iid}`),
+    fails(`epic command. ${IN_THE_OPEN}`),
+  )
   const obeyed = (await told(one, `/confidential\n/epic ${group.full_path}&${hidden.iid}`)) as Body
   assert.deepEqual(obeyed['commands_changes'], { confidential: true, epic_id: hidden.id })
   await refused(IN_THE_OPEN, 'PUT', one, { confidential: false })
@@ -89,7 +94,10 @@ test('a confidential epic holds confidential issues alone, whichever of the two 
   const open = await epicIn(group, false)
   assert.equal((await send('PUT', one, { epic_id: open.id })).status, 200)
   await refused(WITH_OPEN, 'PUT', `/groups/${group.id}/epics/${open.iid}`, { confidential: true })
-  assert.deepEqual(await told(`/groups/${group.id}/epics/${open.id}`, '/confidential'), fails)
+  assert.deepEqual(
+    await told(`/groups/${group.id}/epics/${open.id}`, '/confidential'),
+    fails(`confidential command. ${WITH_OPEN}`),
+  )
   await send('PUT', one, { confidential: true })
   const hide = await send('PUT', `/groups/${group.id}/epics/${open.iid}`, { confidential: true })
   assert.deepEqual([hide.status, (hide.body as Body)['confidential']], [200, true])

@@ -11,7 +11,7 @@ import {
   openTestGit,
   scratch,
 } from '../../../test/support/git_fixtures.ts'
-import type { Signature } from './commit.ts'
+import { MAX_MESSAGE_BYTES, type Signature } from './commit.ts'
 import { isGitError } from '../errors.ts'
 import { looseFile, storeObjects } from './object_store.ts'
 import { cleanSignatureText, isSignatureText, makeObject, type NewCommit } from './objects.ts'
@@ -160,7 +160,7 @@ void test('a commit is stored as it is given, and git finds nothing wrong with i
     'ünï \u{1f600}\r\nline',
     'tree abc\nparent x\n',
     '\u0001\u007f',
-    'x'.repeat(2_000_000),
+    'x'.repeat(MAX_MESSAGE_BYTES),
   ]
   for (const message of texts) {
     const author = { ...person, name: `Jürgen "J" O'Neil, jr.`, date: { seconds: 0, offset: '-1130' } }
@@ -180,6 +180,12 @@ void test('a commit is stored as it is given, and git finds nothing wrong with i
   const nobody = await repository.writeCommit({ ...plain, author: { ...person, name: '', email: '' } })
   assert.equal(gitText(directory, ['log', '-1', '--format=%an|%ae', nobody]), '|')
   fsck()
+})
+
+void test('a message beyond the limit is cut where it is read, between two characters', async () => {
+  const id = await repository.writeCommit({ ...plain, message: `x${'ü'.repeat(MAX_MESSAGE_BYTES / 2)}` })
+  const commit = await repository.commit(id)
+  assert.equal(commit?.message, `x${'ü'.repeat(MAX_MESSAGE_BYTES / 2 - 1)}`)
 })
 
 void test('texts that would forge a header are refused, and nothing is stored', async () => {
