@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../src/areas/index.ts'
+import type { NamedOperation } from '../../src/http/operation.ts'
 import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
 import { contents, sharedWorld } from '../support/stand.ts'
@@ -33,8 +34,11 @@ const nested = (levels: number): string => '{"x":'.repeat(levels - 1) + '{}' + '
 const many = (count: number, item: string): string => Array.from({ length: count }, () => item).join(',')
 
 suite('JSON that costs more to read than to send', () => {
-  // Somebody nests a body one level deeper than allowed, on each route that reads one.
-  for (const op of operations.filter(({ method }) => method !== 'GET'))
+  // Somebody nests a body one level deeper than allowed, on each route whose body is parameters. Uploads are bytes, and
+  // inbound operations parse what programs send within limits of their own.
+  const takesParams = ({ method, inbound, receives }: NamedOperation): boolean =>
+    method !== 'GET' && inbound === undefined && receives === undefined
+  for (const op of operations.filter(takesParams))
     test(`GEN-01: ${op.name} refuses JSON nested 33 deep`, async () => {
       const path = op.path.replaceAll(/:\w+/g, '1')
       const answer = await world().call(op.method, path, {

@@ -85,6 +85,8 @@ export const machines: Calls = {
       [project.id],
     )
     return {
+      // The collector's path names the project and nothing before it.
+      id: String(project.id),
       key_id: String(key.id),
       project_full_path: project.full_path,
       name: 'any-name',

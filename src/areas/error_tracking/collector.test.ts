@@ -171,6 +171,20 @@ test('a body that unpacks to more than a megabyte is refused without being unpac
   assert.equal((await send(to, 'store', 'x'.repeat(1024 * 1024 + 1))).status, 413)
 })
 
+test('an event is read to 100 levels, and refused below', async () => {
+  const to = await place()
+  const deep = (levels: number): string =>
+    `{"message":"deep","extra":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`
+  for (const [kind, head] of [
+    ['store', ''],
+    ['envelope', '{}\n{"type":"event"}\n'],
+  ] as const) {
+    assert.equal((await send(to, kind, head + deep(100))).status, 200, kind)
+    const answer = await send(to, kind, head + deep(101))
+    assert.deepEqual([answer.status, answer.body], [400, { message: 'Failed to parse sentry request' }], kind)
+  }
+})
+
 test('what is no event is refused in the published words', async () => {
   const to = await place()
   const rows: [Kind, string, string][] = [
