@@ -1,6 +1,7 @@
 import type { GitLine } from './git.ts'
 import type { Measured } from './load.ts'
 import type { Reading } from './operations.ts'
+import type { SenderLine } from './senders.ts'
 
 export interface Line {
   readonly reading: Reading
@@ -83,6 +84,23 @@ export function printGit(lines: readonly GitLine[], asJson: boolean): void {
       `${isMet ? '' : 'NOT MET'}${floor === undefined ? '' : ` (idle beside: ${floor.toFixed(1)})`}`,
     ]
   })
+  sayColumns([headings, ...rows])
+}
+
+/** Prints what programs send beside one durable insert, and reads during a flood beside reads alone. */
+export function printSenders(lines: readonly SenderLine[], asJson: boolean): void {
+  if (asJson) return say(JSON.stringify({ senders: lines }))
+  const headings = ['what is sent', 'ours/s', 'p99 ms', 'beside/s', 'p99 ms', 'ratio', 'wanted', '']
+  const rows = lines.map(({ name, ours, beside, ratio, wanted, met }) => [
+    name,
+    ours.perSecond.toFixed(0),
+    ours.p99.toFixed(1),
+    beside.perSecond.toFixed(0),
+    beside.p99.toFixed(1),
+    ratio.toFixed(2),
+    wanted,
+    met ? '' : 'NOT MET',
+  ])
   sayColumns([headings, ...rows])
 }
 

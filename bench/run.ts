@@ -18,13 +18,14 @@ import { repositoryFor } from './history.ts'
 import type { Measured, Round } from './load.ts'
 import { readings, type Reading } from './operations.ts'
 import { recorderOver } from './record.ts'
-import { median, printGit, printJson, printTable, type Line, type Report } from './report.ts'
+import { benchSenders } from './senders.ts'
+import { median, printGit, printJson, printSenders, printTable, type Line, type Report } from './report.ts'
 import { startServer, type Running } from './server.ts'
 
 // Measures a server on a fresh data directory beside the floor: the same statements and the same JSON from a bare route.
 
 const { values: options, positionals } = parseArgs({
-  // `git` measures only the git room, `server` only the server.
+  // `git` measures only the git room, `server` only the server, `senders` only what programs send.
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
@@ -205,6 +206,7 @@ async function benchServer(): Promise<boolean> {
 
 const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 if (wants('server') && !(await benchServer())) process.exitCode = 1
+if (wants('senders')) printSenders(await benchSenders(Number(options.seconds), note), options.json)
 if (wants('git')) {
   const writes = 'writes'.includes(options.only) ? await benchGitWrites(note) : []
   printGit([...(await benchGit(options.only, note)), ...writes], options.json)

@@ -35,6 +35,8 @@ export interface Config {
   readonly contract: 'all' | 'specified'
   /** Undefined: what each command finds fit. */
   readonly logLevel: LogLevel | undefined
+  /** Seconds after which a silent runner has lost its job. */
+  readonly runnerTimeout: number
   /** Where programs such as git are looked for. */
   readonly path: string
 }
@@ -66,6 +68,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   SMTP_URL:
     'the server that sends mail, such as smtp://user:password@mail.example.com:587; without it, none is sent',
   GUILDHALL_MAIL_FROM: 'whom mail is from; noreply@ and the host in GUILDHALL_URL',
+  GUILDHALL_RUNNER_TIMEOUT: 'the seconds after which a silent runner has lost its job; 300',
   LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info for serve and worker, warn for other commands`,
 }
 
@@ -106,6 +109,7 @@ export function readConfig(env: Environment = process.env): Config {
     offering: one('GUILDHALL_OFFERING', OFFERINGS),
     contract: one('GUILDHALL_CONTRACT', ['all', 'specified']),
     logLevel: value('LOG_LEVEL') === undefined ? undefined : one('LOG_LEVEL', LOG_LEVELS),
+    runnerTimeout: readRunnerTimeout(value('GUILDHALL_RUNNER_TIMEOUT')),
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   }
 }
@@ -134,6 +138,13 @@ function readPort(given: string | undefined): number {
   if (!/^\d{1,5}$/.test(given) || port > 65_535)
     throw wrong('GUILDHALL_PORT', given, 'a number from 0 to 65535')
   return port
+}
+
+function readRunnerTimeout(given = '300'): number {
+  const seconds = Number(given)
+  if (!/^\d{1,5}$/.test(given) || seconds < 10)
+    throw wrong('GUILDHALL_RUNNER_TIMEOUT', given, 'a number of seconds from 10 to 99999')
+  return seconds
 }
 
 function readUrl(given: string | undefined, host: string, port: number): string {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { addAlertIntegrations } from './cli/alert_integrations.ts'
+import { addAlertSettings } from './cli/alert_settings.ts'
 import { addAlerts } from './cli/alerts.ts'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
@@ -10,6 +11,7 @@ import { addInvitations } from './cli/invitations.ts'
 import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
 import { addPlanning } from './cli/planning.ts'
+import { addRunner } from './cli/runner.ts'
 import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
@@ -56,10 +58,12 @@ async function buildProgram(): Promise<Command> {
     addPlanning,
     addAlertIntegrations,
     addAlerts,
+    addAlertSettings,
     addErrors,
     addSwitches,
     addFreezes,
     addPipelines,
+    addRunner,
     addVulnerabilities,
     addDemo,
   ])

@@ -5,9 +5,12 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
+import { removeArtifacts } from './ci/artifacts.ts'
 import { createPushPipelines } from './ci/push_pipelines.ts'
+import { playSchedule, resumeSchedules, runSchedule } from './ci/schedules.ts'
+import { removeTraces } from './ci/trace_removal.ts'
 import { openTraces } from './ci/traces.ts'
-import { watchJobs } from './ci/watch.ts'
+import { patienceOf, watchJobs } from './ci/watch.ts'
 import { openBlobs } from './blobs/blobs.ts'
 import { collectBlobs } from './blobs/collect.ts'
 import { openDisk } from './blobs/disk.ts'
@@ -21,11 +24,12 @@ import { openOutbound, type OutboundLimits } from './core/outbound_requests.ts'
 import { fillRepository } from './core/filling.ts'
 import { watchImports } from './core/import_watch.ts'
 import { foldLabelCounts } from './core/label_counts.ts'
-import { compareAgain } from './core/merge_request_moves.ts'
+import { compareAgain, dropMergeRequestHead, keepMergeRequestHead } from './core/merge_request_moves.ts'
 import { removeRepository } from './core/project_removal.ts'
-import { maintainRepository, measureRepository } from './core/repositories.ts'
+import { followDefaultBranch, maintainRepository, measureRepository } from './core/repositories.ts'
 import { openSettings } from './core/settings.ts'
 import { openUnheardPushes } from './core/unheard_pushes.ts'
+import { syncIncident } from './alerts/incidents.ts'
 import { pruneErrorEvents } from './errors/partitions.ts'
 import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
@@ -43,11 +47,17 @@ import { startWorker, type Worker } from './jobs/worker.ts'
 
 const JOBS: readonly AnyJob[] = [
   createPushPipelines,
+  runSchedule,
+  playSchedule,
+  resumeSchedules,
   collectBlobs,
   measureRepository,
+  followDefaultBranch,
   maintainRepository,
   hearCommits,
   compareAgain,
+  keepMergeRequestHead,
+  dropMergeRequestHead,
   foldLabelCounts,
   fillRepository,
   removeRepository,
@@ -56,7 +66,10 @@ const JOBS: readonly AnyJob[] = [
   branchByCommand,
   issueByCommand,
   pruneErrorEvents,
+  syncIncident,
   exportVulnerabilities,
+  removeArtifacts,
+  removeTraces,
 ]
 
 export interface Opened {
@@ -148,7 +161,8 @@ async function furnish(
 export function startJobs({ client, instance }: Opened, log: FastifyBaseLogger): Worker {
   const worker = startWorker(client, instance, { jobs: JOBS, log })
   const say = (detail: object, text: string): void => log.warn(detail, text)
-  const unwatch = [watchImports(client, say), watchJobs(client, say), watchExports(instance, say)]
+  const patience = patienceOf(instance.config.runnerTimeout)
+  const unwatch = [watchImports(client, say), watchJobs(client, say, patience), watchExports(instance, say)]
   return {
     stop: () => {
       for (const end of unwatch) end()

@@ -11,8 +11,10 @@ import { writeToMemory } from './support/temporary.ts'
 
 const WAITING = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
 const LANES = 3
+/** Minutes that a kill may take in the tests that `TEST_KILLS` makes longer. */
+const KILL_MINUTES = 0.1
 /** Milliseconds: of a test, and of all that one process runs. */
-const LIMIT = 14 * 60_000
+const LIMIT = Math.max(14, KILL_MINUTES * Number(process.env['TEST_KILLS'] ?? 0)) * 60_000
 const FOLDER = `.cache/tests-${process.pid}`
 const FLAGS = ['--enable-source-maps', '--test', `--test-concurrency=${LANES}`, `--test-timeout=${LIMIT}`]
 

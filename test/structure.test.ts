@@ -10,6 +10,7 @@ type Sources = ReadonlyMap<string, string>
 /** Which rooms a room may import. What stands behind `type` it may name in types only. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   package_root: [],
+  runner: [],
   config: [],
   db: [],
   git: [],

@@ -5,7 +5,7 @@ import { statements } from '../db/statement.ts'
 import type { Visit } from '../http/entry.ts'
 import type { Actor, Along } from '../http/gate.ts'
 
-/** Who is asking, and what to read beside. Everything one request needs to begin with is one statement. */
+/** The kind of credential, and the record read with it: sign-in and the first record are one statement. */
 interface Shape {
   readonly who: 'nobody' | 'token' | 'user_id' | 'username' | 'job'
   readonly along: Along | 'nothing'
@@ -109,7 +109,7 @@ function readRef(ref: string): { by: Shape['by']; value: number | string } | und
   return ref.length > 15 ? undefined : { by: 'id', value: Number(ref) }
 }
 
-/** What was read along; undefined where there is none. */
+/** The record read with the sign-in; undefined where there is none. */
 export const foundIn = (row: Row): unknown => (row.id === null || row.id === undefined ? undefined : row)
 
 export const actorOf = (row: Row): Actor | null =>

@@ -39,6 +39,12 @@ const findSeen = (ctx: Context, ref: string): Promise<undefined> | Project | und
   return sees ? found : lookWhereItMoved(ctx, ref)
 }
 
+async function findUnarchived(ctx: Context, ref: string): Promise<Project | undefined> {
+  const found = await findSeen(ctx, ref)
+  if (found?.archived && ctx.actor !== null && !reads(ctx)) throw forbidden()
+  return found
+}
+
 /** Finds nothing, but leads on from the address that a project had before. */
 async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
   const { actor, config, db } = ctx
@@ -54,11 +60,15 @@ async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
 export const project = loads({
   ...seenProject,
   says: 'a project the caller can see; writing needs one that is not archived',
-  find: async (ctx: Context, ref) => {
-    const found = await findSeen(ctx, ref)
-    if (found?.archived && ctx.actor !== null && !reads(ctx)) throw forbidden()
-    return found
-  },
+  find: findUnarchived,
+})
+
+/** The same for operations whose published refusal of outsiders is 403, also where there is no such project. */
+export const projectOrForbidden = loads({
+  ...seenProject,
+  says: project.says,
+  missing: forbidden,
+  find: findUnarchived,
 })
 
 /** The same for what can be done to an archived project too: its own settings, its members, its end. */
@@ -120,6 +130,7 @@ export const insideGroup = allows({
 export const groupPlanner = inGroup('planner')
 export const groupReporter = inGroup('reporter')
 export const groupDeveloper = inGroup('developer')
+export const groupMaintainer = inGroup('maintainer')
 export const groupOwner = inGroup('owner')
 
 /** The project's repository, unless it is switched off for the caller. */

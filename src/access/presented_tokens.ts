@@ -8,13 +8,25 @@ import { unauthorized } from '../http/problems.ts'
  */
 export function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
   const own = sent['private_token'] ?? headers['private-token']
-  // No operation takes a job's token yet, and no other kind is taken for one.
+  // Operations that take a job's token read it before; no other kind is taken for one.
   const job = headers['job-token'] ?? sent['job_token'] ?? undefined
   if (own === undefined && job !== undefined) throw unauthorized()
   const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
   if (given === undefined) return undefined
   if (typeof given !== 'string' || given === '') throw unauthorized()
   return given
+}
+
+/** Under this name the password of HTTP Basic is the token of a running job. */
+const JOB_USER = 'gitlab-ci-token'
+
+/** The token of a job that a request presents, by header, parameter or, where `basic`, as a password; '' for a wrong form. */
+export function jobTokenOf(headers: IncomingHttpHeaders, sent: Tree, basic: boolean): string | undefined {
+  if ((sent['private_token'] ?? headers['private-token']) !== undefined) return undefined
+  const given = headers['job-token'] ?? sent['job_token'] ?? undefined
+  if (given !== undefined) return typeof given === 'string' ? given : ''
+  const credentials = basic ? credentialsOf(headers) : undefined
+  return credentials?.name === JOB_USER ? credentials.password : undefined
 }
 
 /** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */
@@ -24,10 +36,17 @@ function bearer(authorization = ''): string | undefined {
 }
 
 /** The password of HTTP Basic, whatever the user name; '' stands for credentials that no token can be read from. */
-export function passwordOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+export function passwordOf(headers: IncomingHttpHeaders): string | undefined {
+  const credentials = credentialsOf(headers)
+  // The token of a job comes under this name, and opens what takes one only.
+  return credentials?.name === JOB_USER ? '' : credentials?.password
+}
+
+function credentialsOf({
+  authorization = '',
+}: IncomingHttpHeaders): { readonly name: string; readonly password: string } | undefined {
   const sent = /^basic\s+(.*)$/i.exec(authorization)?.[1]
   if (sent === undefined) return undefined
   const [name = '', ...password] = Buffer.from(sent, 'base64').toString().split(':')
-  // No operation takes a job's token yet: it comes under this name.
-  return name === 'gitlab-ci-token' ? '' : password.join(':')
+  return { name, password: password.join(':') }
 }

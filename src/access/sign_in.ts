@@ -14,16 +14,19 @@ import {
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { actorOf, enter, foundIn } from './entry_row.ts'
-import { passwordOf, tokenOf } from './presented_tokens.ts'
+import { jobTokenOf, passwordOf, tokenOf } from './presented_tokens.ts'
 import { digestOf, touch } from './tokens.ts'
 
-/** What tokens are read with. */
+/** The parts of the instance that token look-ups need. */
 export type Entrance = Pick<Instance, 'db' | 'settings' | 'config'>
 
 /** Makes the function that tells who is calling, reading along what the operation asks for. */
 export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visitor> {
   const read = createTokenReader(instance)
   return async (visit) => {
+    const { headers, sent, basic = false } = visit
+    const ofJob = visit.jobTokens ? jobTokenOf(headers, sent, basic) : undefined
+    if (ofJob !== undefined) return enterJob(instance.db, ofJob, visit)
     const token = tokenOf(visit.headers, visit.sent)
     const password = token === undefined && visit.basic ? passwordOf(visit.headers) : undefined
     if (password !== undefined) return readPassword(read, password, visit)
@@ -95,7 +98,7 @@ async function readPassword(read: TokenReader, password: string, visit: Visit): 
   })
 }
 
-/** Who a running job's token stands for, and in which project. */
+/** The user and the project of a running job's token. */
 export interface JobBearer {
   readonly actor: Actor
   readonly jobId: number
@@ -114,6 +117,17 @@ export async function readJobToken(
   const { job_id: jobId, job_project_id: projectId } = row
   if (actor === null || row.user_state !== 'active' || !jobId || projectId === undefined) return undefined
   return { actor, jobId, projectId, along: foundIn(row) }
+}
+
+/** A job reaches its own project, and reads those that are open to everybody; to it the others do not exist. */
+async function enterJob(db: Db, token: string, { method, along }: Visit): Promise<Visitor> {
+  const bearer = token === '' ? undefined : await readJobToken(db, token, along)
+  if (bearer === undefined) throw unauthorized()
+  const { actor, jobId, projectId } = bearer
+  const found = bearer.along as { readonly id: number; readonly visibility: string } | undefined
+  const reads = method === 'GET' || method === 'HEAD'
+  const reaches = found?.id === projectId || (reads && found?.visibility === 'public')
+  return { actor, tokenId: null, jobId, along: reaches ? found : undefined }
 }
 
 /** Whom the caller wants to act as: an id or a user name. */

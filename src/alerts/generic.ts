@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AlertMapping, AlertSeverity } from '../db/schema_alerts.ts'
 import { valueAt, without } from './mapping.ts'
 import {
+  DEFAULT_TITLE,
   DESCRIPTION_LENGTH,
   WORD_LENGTH,
   flatten,
@@ -13,8 +14,6 @@ import {
   type Incoming,
   type Payload,
 } from './values.ts'
-
-const DEFAULT_TITLE = 'New: Alert'
 
 const SEVERITIES: ReadonlySet<string> = new Set(['critical', 'high', 'medium', 'low', 'info', 'unknown'])
 

@@ -22,11 +22,13 @@ export const isKeyOf = ({ key_digest }: Pick<AlertIntegration, 'key_digest'>, ke
 /** An integration with what its project does with alerts. */
 export interface Receiving extends AlertIntegration {
   readonly create_incidents: boolean
+  readonly auto_close_incidents: boolean
 }
 
 const receivingStatement = statement(
   (p: Slots<{ full_path: string; endpoint: string }>) => sql<Receiving>`
-    select i.*, coalesce(s.create_incidents, false) as create_incidents
+    select i.*, coalesce(s.create_incidents, false) as create_incidents,
+           coalesce(s.auto_close_incidents, true) as auto_close_incidents
       from projects p
       join alert_integrations i on i.project_id = p.id
       left join alert_settings s on s.project_id = p.id

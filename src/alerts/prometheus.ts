@@ -44,7 +44,7 @@ export function readMetrics(payload: Payload, now: Date): Incoming[] {
   return items.flatMap((item) => (isPayload(item) ? (readItem(item, now) ?? []) : []))
 }
 
-/** What Alertmanager sends as `endsAt` while an alert fires. */
+/** Alertmanager's `endsAt` while an alert fires. */
 const NO_END = '0001-01-01T00:00:00Z'
 
 function readItem(item: Payload, now: Date): Incoming | undefined {
@@ -80,7 +80,7 @@ const part = (item: Payload, name: string): Payload => {
 }
 
 /** The query of the metric: `g0.expr` in the query of `generatorURL`. */
-function queryOf(item: Payload): string | undefined {
+export function queryOf(item: Payload): string | undefined {
   const url = textOf(item['generatorURL'])
   if (url === undefined || !URL.canParse(url)) return undefined
   return textOf(new URL(url).searchParams.get('g0.expr'))

@@ -4,7 +4,7 @@ import type { AlertSeverity } from '../db/schema_alerts.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Incoming } from './values.ts'
 
-/** What an event did to its alert. */
+/** The effect of an event on its alert. */
 export interface Taken {
   readonly id: number
   readonly iid: number

@@ -3,7 +3,7 @@ import type { AlertSeverity } from '../db/schema_alerts.ts'
 /** JSON as a sender wrote it. */
 export type Payload = Readonly<Record<string, unknown>>
 
-/** What one payload, or one item of it, says about an alert. */
+/** The alert in a payload, or in one item of it. */
 export interface Incoming {
   readonly title: string
   readonly description: string | null
@@ -20,6 +20,9 @@ export interface Incoming {
   readonly resolves: boolean
   readonly payload: string
 }
+
+/** The title of an alert whose payload has none. */
+export const DEFAULT_TITLE = 'New: Alert'
 
 /** Title and other limits count characters, not UTF-16 units, as the column checks do. */
 const TITLE_LENGTH = 200

@@ -44,7 +44,7 @@ export async function askEngine(
     : filled(answer, query)
 }
 
-/** What there is to be asked: of the engine's cubes, those of projects. Throws EngineFault or OutboundFault. */
+/** The engine's metadata, limited to the cubes of projects. Throws EngineFault or OutboundFault. */
 export async function engineMeta(here: Here, call: EngineCall): Promise<EngineAnswer> {
   const answer = await send(here, call, 'meta')
   const cubes = cubesOf(here)

@@ -47,7 +47,7 @@ test('a member of another cube is refused wherever it stands', () => {
     assert.throws(() => checkQuery(query, cubes), new QueryRefusal(text), JSON.stringify(query))
 })
 
-test('what is no plain member is refused: expressions, join paths, names with more in them', () => {
+test('members other than plain names are refused: expressions, join paths, names with more in them', () => {
   for (const query of [
     { measures: [{ cubeName: 'TrackedEvents', expression: ['return 1'] }] },
     { measures: ['TrackedEvents'] },

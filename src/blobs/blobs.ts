@@ -82,7 +82,7 @@ export function openBlobs({ db, storage, references }: BlobsOptions): Blobs {
         if (!(await claim(db, location, digests))) await discard(location)
         return digests
       } catch (error) {
-        // What cannot be discarded now has a row, and is collected later.
+        // A blob that cannot be discarded now has a row and is collected later.
         await discard(location).catch(() => {})
         throw error
       }

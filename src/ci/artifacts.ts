@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { JobArtifact } from '../db/schema_ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import type { Job as QueuedJob } from '../jobs/job.ts'
 
 /** The kinds of files that a runner uploads. */
 export const FILE_TYPES = [
@@ -76,3 +77,20 @@ const expire = statement(
 )
 /** Forgets files whose time is over; the bytes go with the next collection. How many. */
 export const expireArtifacts = (db: Db): Promise<number> => db.run(expire, {})
+
+const removable = statement(
+  (p: Slots<{ project_id: number }>) => sql`
+    with gone as (
+      delete from ci_job_artifacts where id in (
+        select a.id from ci_job_artifacts a join ci_jobs j on j.id = a.job_id
+         where a.project_id = ${p.project_id} and j.status in ('success', 'failed', 'canceled') limit 1000)
+      returning job_id)
+    update ci_jobs set artifacts_expire_at = null where id in (select job_id from gone)`,
+)
+/** Removes the artifacts of all finished jobs of a project. */
+export const removeArtifacts: QueuedJob<{ readonly project_id: number }> = {
+  name: 'remove_artifacts',
+  run: async ({ db }, { project_id }) => {
+    while ((await db.run(removable, { project_id })) > 0);
+  },
+}

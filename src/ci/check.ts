@@ -31,7 +31,7 @@ const oddJobs = statement(
     select id, project_id, retried from ci_jobs
      where (retried and status not in ('success', 'failed', 'canceled', 'skipped'))
         or (kind = 'build' and status in ('running', 'canceling')
-            and (contacted_at is null or timeout is null or token_digest is null))
+            and (started_at is null or timeout is null or token_digest is null))
      order by id`,
 )
 

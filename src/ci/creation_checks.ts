@@ -2,9 +2,10 @@ import { levelOf } from '../core/project_settings.ts'
 import { mayMerge, mayPush, type PushRule } from '../core/protected_branches.ts'
 import { ROLES, canSee } from '../core/roles.ts'
 import type { Repository } from '../git/repository.ts'
+import type { Project } from '../core/projects.ts'
 import type { PipelineRequest } from './creation.ts'
 
-/** What a trigger was sent: nobody's variable. */
+/** The body that a trigger received. Callers cannot set this variable. */
 export const PAYLOAD = 'TRIGGER_PAYLOAD'
 
 const HEADS = 'refs/heads/'
@@ -18,7 +19,7 @@ const OVERRIDE_ROLES: Readonly<Record<string, number>> = {
   no_one_allowed: Infinity,
 }
 
-/** What protects a branch. */
+/** The push rule of a protected branch. */
 type Rules = (branch: string) => PushRule | undefined
 
 const plainName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '')
@@ -39,12 +40,19 @@ export function checkRequest(
     const rule = rules(plainName(ref))
     if (!mayPush(rule, holder) && !mayMerge(rule, holder)) return noRight(plainName(ref))
   }
-  const role =
-    OVERRIDE_ROLES[String(project.settings['ci_pipeline_variables_minimum_override_role'])] ?? ROLES.developer
-  const isAllowed = user.admin ? role !== Infinity : project.role >= role
-  if (variables.some(({ key }) => key !== PAYLOAD) && source !== 'schedule' && !isAllowed)
-    return 'Insufficient permissions to set pipeline variables'
+  const sets = variables.some(({ key }) => key !== PAYLOAD) && source !== 'schedule'
+  if (sets && !maySetVariables(project, user)) return 'Insufficient permissions to set pipeline variables'
   return undefined
+}
+
+/** Whether the user may set variables of pipelines and of jobs that are played. */
+export function maySetVariables(
+  { role, settings }: Pick<Project, 'role' | 'settings'>,
+  { admin }: { readonly admin: boolean },
+): boolean {
+  const least =
+    OVERRIDE_ROLES[String(settings['ci_pipeline_variables_minimum_override_role'])] ?? ROLES.developer
+  return admin ? least !== Infinity : role >= least
 }
 
 const noRight = (ref: string): string =>

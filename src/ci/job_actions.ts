@@ -6,7 +6,7 @@ import { findJob, latestJobs } from './job_store.ts'
 import { enqueued, revivedBy } from './processing.ts'
 import type { Turn } from './turn.ts'
 
-// What people and runners do to one job. Each works inside a turn of the job's project.
+// Actions of people and runners on one job. Each works inside a turn of the job's project.
 
 /** A job as its actions need it: read again inside the turn, because it may have changed since. */
 async function current(turn: Turn, id: number): Promise<Job | undefined> {
@@ -44,6 +44,23 @@ export async function finishJob(turn: Turn, id: number, outcome: Outcome): Promi
   const failed = await turn.enter([id], UNFINISHED, 'failed', { reason, exit_code })
   if (failed.length === 0) return false
   if (await mayTryAgain(turn.db, id, { reason, exit_code })) await cloneJob(turn, id, null)
+  return true
+}
+
+const forgetRunner = statement(
+  (p: Slots<{ id: number }>) => sql`
+    update ci_jobs set runner_id = null, runner_manager_id = null, token_digest = null, started_at = null
+     where id = ${p.id}`,
+)
+const isUnheard = statement(
+  (p: Slots<{ id: number }>) => sql<{ id: number }>`
+    select id from ci_jobs where id = ${p.id} and contacted_at is null`,
+)
+/** Puts a job back into the queue that its runner never said a word of. False where it did, or the job is over. */
+export async function returnJob(turn: Turn, id: number): Promise<boolean> {
+  if ((await turn.db.one(isUnheard, { id })) === undefined) return false
+  if ((await turn.enter([id], ['running'], 'pending')).length === 0) return false
+  await turn.db.run(forgetRunner, { id })
   return true
 }
 
@@ -114,8 +131,7 @@ async function cloneJob(turn: Turn, id: number, userId: number | null): Promise<
 /** The new job in its first state: processing decides whether and when it starts. */
 export async function replaceJob(turn: Turn, id: number, userId: number | null): Promise<number> {
   await turn.db.run(retire, { id })
-  const row = await turn.db.one(clone, { id, user_id: userId })
-  if (row === undefined) throw new Error('a job was not cloned')
+  const row = await turn.db.insert(clone, { id, user_id: userId })
   return row.id
 }
 
@@ -140,8 +156,8 @@ export async function retryJob(turn: Turn, id: number, userId: number): Promise<
   return fresh
 }
 
-/** Whether somebody may start the job. */
-const isPlayable = (job: Pick<Job, 'status'>): boolean =>
+/** Whether the job waits for somebody to start it. */
+export const isPlayable = (job: Pick<Job, 'status'>): boolean =>
   job.status === 'manual' || job.status === 'scheduled'
 
 const take = statement(

@@ -38,7 +38,9 @@ const SETS: Readonly<Partial<Record<JobStatus, RawBuilder<unknown>>>> = {
   // Revived, it begins anew.
   created: sql`, queued_at = null, scheduled_at = null, started_at = null, finished_at = null, failure_reason = null`,
   scheduled: sql`, scheduled_at = clock_timestamp() + make_interval(secs => s.start_in)`,
-  pending: sql`, queued_at = clock_timestamp(), scheduled_at = null`,
+  // One that returns to the queue has waited since it came there first.
+  pending: sql`, queued_at = case when j.status = 'running' then j.queued_at else clock_timestamp() end,
+                 scheduled_at = null`,
   success: sql`, finished_at = clock_timestamp()`,
   canceled: sql`, finished_at = clock_timestamp()`,
 }

@@ -18,7 +18,7 @@ type Maskable = Variable & { readonly masked?: boolean }
 export interface VariableSources {
   readonly config: Pick<Config, 'url'>
   readonly token: string
-  /** What was known before the configuration was read. */
+  /** Predefined variables of the pipeline, made before its configuration was read. */
   readonly predefined: readonly Variable[]
   /** Of dotenv reports. */
   readonly dotenv: readonly Variable[]

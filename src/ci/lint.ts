@@ -1,12 +1,13 @@
 import { stringify } from 'yaml'
 import { openBreather } from './breather.ts'
+import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from './config/compile.ts'
 import type { CompileContext, Compiled, ConfigSource, PlanContext } from './config/context.ts'
 import type { JobModel } from './config/model.ts'
 import type { PlannedJob, PlannedPipeline } from './config/plan.ts'
 import { planPipeline } from './config/plan_pipeline.ts'
 
-/** What a check of a configuration finds. Nothing is created. */
+/** The result of checking a configuration. Nothing is created. */
 export interface Linted {
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
@@ -25,6 +26,8 @@ export async function lint(
   const compiled = await compileConfig(source, context)
   if ('errors' in compiled) return { ...compiled, compiled: null, plan: null }
   const { warnings } = compiled
+  const bridges = bridgeFaults(compiled)
+  if (bridges.length > 0) return { errors: bridges, warnings, compiled, plan: null }
   if (dryRun === null) return { errors: [], warnings, compiled, plan: null }
   const outcome = await planPipeline(compiled, dryRun)
   return 'errors' in outcome

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
 import { isRetryable, replaceJob } from './job_actions.ts'
+import { enqueue } from '../jobs/job.ts'
 import { latestJobs } from './job_store.ts'
+import { removeTraces } from './trace_removal.ts'
 import { cancelJobs, type Turn } from './turn.ts'
 
-// What people do to a whole pipeline. Each works inside a turn of the pipeline's project.
+// Actions of people on a whole pipeline. Each works inside a turn of the pipeline's project.
 
 const family = statement(
   (p: Slots<{ id: number; project_id: number }>) => sql<{ id: number }>`
@@ -49,6 +51,10 @@ const groupsOf = statement(
     select distinct resource_group_id as id from ci_jobs
      where pipeline_id = any(${p.ids}::bigint[]) and resource_group_id is not null`,
 )
+const tracedOf = statement(
+  (p: Slots<{ ids: readonly number[] }>) => sql<{ id: number }>`
+    select id from ci_jobs where pipeline_id = any(${p.ids}::bigint[]) and started_at is not null`,
+)
 const removeStatement = statement(
   (p: Slots<{ id: number; project_id: number }>) => sql`
     delete from pipelines where id = ${p.id} and project_id = ${p.project_id}`,
@@ -57,8 +63,10 @@ const removeStatement = statement(
 export async function deletePipeline(turn: Turn, id: number): Promise<boolean> {
   const ids = await familyOf(turn, id)
   const groups = await turn.db.rows(groupsOf, { ids })
+  const traced = await turn.db.rows(tracedOf, { ids })
   const deleted = await turn.db.run(removeStatement, { id, project_id: turn.projectId })
   for (const group of groups) turn.touchGroup(group.id)
+  if (traced.length > 0) await enqueue(turn.db, removeTraces, { job_ids: traced.map((job) => job.id) })
   return deleted > 0
 }
 

@@ -4,9 +4,10 @@ import type { Db } from '../db/client.ts'
 import type { Pipeline } from '../db/schema_repositories.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
-import { NO_COMMIT, type PipelineRequest, type Prepared, type Refusal } from './creation.ts'
+import type { PipelineRequest, Prepared, Refusal } from './creation.ts'
 import { insertJobs } from './insertion.ts'
 import { cancelRedundant } from './pipeline_actions.ts'
+import { NO_COMMIT } from './planning_context.ts'
 import { findPipeline } from './pipeline_store.ts'
 import { sealVariables } from './sealed_variables.ts'
 import { inTurn, type Turn } from './turn.ts'
@@ -23,6 +24,7 @@ type Kept = Pick<
   | 'on_job_failure'
   | 'merge_request_id'
   | 'source_job_id'
+  | 'schedule_id'
   | 'committed_at'
 > & { readonly yaml_variables: string }
 
@@ -31,7 +33,8 @@ const keep = statement(
     update pipelines set before_sha = ${p.before_sha}, tag = ${p.tag}, protected = ${p.protected}, name = ${p.name},
            stages = ${p.stages}, variables = ${p.variables}, yaml_variables = ${p.yaml_variables}::jsonb,
            on_new_commit = ${p.on_new_commit}, on_job_failure = ${p.on_job_failure},
-           merge_request_id = ${p.merge_request_id}, source_job_id = ${p.source_job_id}, committed_at = ${p.committed_at}
+           merge_request_id = ${p.merge_request_id}, source_job_id = ${p.source_job_id}, schedule_id = ${p.schedule_id},
+           committed_at = ${p.committed_at}
      where id = ${p.id}`,
 )
 /** Completes the row of a new pipeline with what its plan says. */
@@ -72,7 +75,12 @@ export const insertPrepared = (
   prepared: Prepared,
 ): Promise<Pipeline> => inTurn(db, prepared.request.project.id, (turn) => insertInTurn(turn, vault, prepared))
 
-async function insertInTurn(turn: Turn, vault: Instance['vault'], prepared: Prepared): Promise<Pipeline> {
+/** The same inside a turn of the pipeline's project. */
+export async function insertInTurn(
+  turn: Turn,
+  vault: Instance['vault'],
+  prepared: Prepared,
+): Promise<Pipeline> {
   const { request, found, plan: planned } = prepared
   const { project, user, source } = request
   const { id } = await createPipeline(turn.db, {
@@ -94,6 +102,7 @@ async function insertInTurn(turn: Turn, vault: Instance['vault'], prepared: Prep
     on_job_failure: planned.autoCancel.on_job_failure,
     merge_request_id: request.merge_request?.id ?? null,
     source_job_id: request.source_job_id ?? null,
+    schedule_id: request.schedule_id ?? null,
     committed_at: new Date(found.commit.committer.date.seconds * 1_000),
   })
   const of = { project_id: project.id, pipeline_id: id, user_id: user.id, protected: found.protected }

@@ -93,7 +93,7 @@ function ofProject(
   })
 }
 
-/** What variables tell of a pipeline before it has a row. */
+/** Columns of a pipeline that variables show before it has a row. */
 export interface PipelineFacts extends Pick<
   Pipeline,
   'sha' | 'before_sha' | 'ref' | 'tag' | 'protected' | 'source' | 'created_at'

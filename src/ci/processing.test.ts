@@ -74,7 +74,7 @@ test('always runs after a failed need and after a skipped one', () => {
   assert.equal(skipped.end('build', 'failed').states, 'failed skipped pending')
 })
 
-test('what needs a job that ran on failure runs, and the pipeline is still failed', () => {
+test('a job that needs an on_failure job runs, and the pipeline is still failed', () => {
   const model = new Model([build, test1({ run_when: 'on_failure' }), deploy({ needs: ['test'] })])
   model.end('build', 'failed').end('test', 'success')
   assert.equal(model.states, 'failed success pending')
@@ -126,7 +126,7 @@ test('an optional manual job is passed over', () => {
   ])
 })
 
-test('what needs an optional manual job is skipped, and revived when it is played', () => {
+test('a job that needs an optional manual job is skipped, and revived when that is played', () => {
   const model = new Model([
     test1({ run_when: 'manual', allow_failure: true }),
     test1({ name: 'post', needs: ['test'] }),

@@ -55,7 +55,7 @@ export const nextCandidate = async (db: Db, runner: Runner): Promise<Candidate |
   return (await db.rows(next(shape), values))[0]
 }
 
-/** Who runs a job, and under which conditions. */
+/** The runner of a job, and the conditions it runs under. */
 export interface HandOver {
   readonly runner: Runner
   readonly manager_id: number | null
@@ -85,7 +85,7 @@ const handOver = statement(
   ) => sql<Job>`
     update ci_jobs j set
            runner_id = ${p.runner_id}, runner_manager_id = ${p.manager_id}, token_digest = ${p.token_digest},
-           cancels_gracefully = ${p.cancels_gracefully}, contacted_at = clock_timestamp(), started_at = clock_timestamp(),
+           cancels_gracefully = ${p.cancels_gracefully}, contacted_at = null, started_at = clock_timestamp(),
            timeout = least(coalesce(s.timeout, (o.settings->>'build_timeout')::bigint, 3600), ${p.maximum_timeout}::bigint)
       from ci_job_specs s, projects o
      where j.id = ${p.id} and s.id = j.spec_id and o.id = j.project_id

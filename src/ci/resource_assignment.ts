@@ -56,7 +56,7 @@ export async function setProcessMode(
   turn: { readonly db: Db; readonly projectId: number; touchGroup(id: number): void },
   id: number,
   process_mode: ProcessMode,
-): Promise<ResourceGroup | undefined> {
+): Promise<ResourceGroup> {
   turn.touchGroup(id)
-  return turn.db.one(setMode, { id, project_id: turn.projectId, process_mode })
+  return turn.db.update(setMode, { id, project_id: turn.projectId, process_mode })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
+import type { RunnerPlace } from './registration.ts'
 import type { Job, Runner } from '../db/schema_ci.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 
@@ -34,11 +35,46 @@ const assign = statement(
 )
 /** Inserts a runner; one of `project_type` runs jobs of that project first. Call inside a transaction. */
 export async function insertRunner(db: Db, runner: NewRunner, projectId: number | null): Promise<Runner> {
-  const row = await db.one(insertStatement, runner)
-  if (row === undefined) throw new Error('a runner was not inserted')
+  const row = await db.insert(insertStatement, runner)
   if (projectId !== null) await db.run(assign, { runner_id: row.id, project_id: projectId })
   return row
 }
+
+/** Lets a runner run jobs of another project. 0 where it does already. */
+export const assignRunner = (db: Db, runner_id: number, project_id: number): Promise<number> =>
+  db.run(assign, { runner_id, project_id })
+
+const unassign = statement(
+  (p: Slots<{ runner_id: number; project_id: number }>) => sql`
+    delete from ci_runner_projects where runner_id = ${p.runner_id} and project_id = ${p.project_id}`,
+)
+export const unassignRunner = (db: Db, runner_id: number, project_id: number): Promise<number> =>
+  db.run(unassign, { runner_id, project_id })
+
+const lockPlace = statement(
+  (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,
+)
+/** Lets one transaction after the other add runners to a place. */
+export const lockRunnersOf = async (db: Db, { group_id, project_id }: RunnerPlace): Promise<void> =>
+  void (await db.rows(lockPlace, { key: `runners ${group_id ?? 0} ${project_id ?? 0}` }))
+
+const countRecent = statement(
+  (p: Slots<RunnerPlace>) => sql<{ count: number }>`
+    select count(*)::int as count from ci_runners r
+     where greatest(r.created_at, r.contacted_at) > now() - interval '7 days'
+       and (r.group_id = ${p.group_id} or r.id in (
+         select runner_id from ci_runner_projects where project_id = ${p.project_id}))`,
+)
+/** The runners of a place that were made or heard of in the last seven days: those that count for its limit. */
+export const countRecentRunners = async (db: Db, place: RunnerPlace): Promise<number> =>
+  (await db.one(countRecent, place))?.count ?? 0
+
+const setToken = statement(
+  (p: Slots<{ id: number; digest: Buffer }>) => sql`
+    update ci_runners set digest = ${p.digest}, updated_at = now() where id = ${p.id}`,
+)
+export const setRunnerToken = (db: Db, id: number, digest: Buffer): Promise<number> =>
+  db.run(setToken, { id, digest })
 
 const byDigest = statement((p: Slots<{ digest: Buffer }>) =>
   q.selectFrom('ci_runners').selectAll().where('digest', '=', p.digest),
@@ -58,7 +94,7 @@ const removeManagerStatement = statement(
 export const removeManager = (db: Db, runner_id: number, system_id: string): Promise<number> =>
   db.run(removeManagerStatement, { runner_id, system_id })
 
-/** What a process of a runner tells of itself. */
+/** The self-description of a runner's process. */
 export interface ManagerFacts {
   readonly system_id: string
   readonly version: string | null

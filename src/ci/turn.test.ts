@@ -218,6 +218,29 @@ test('a runner that is not heard of loses its job, and the resource goes to the 
   await turn((now) => cancelPipeline(now, two.id))
 })
 
+test('a job whose runner never said a word returns to the queue, and keeps its resource', async () => {
+  const pipeline = await pipelineOf(plannedJob({ name: 'deploy', resource_group: 'unheard' }))
+  await run(pipeline, 'deploy')
+  const before = await jobOf(pipeline, 'deploy')
+  assert.equal(await applyTime(world().opened.client), 0)
+  await rowsOf(world(), "update ci_jobs set started_at = now() - interval '61 s' where pipeline_id = $1", [
+    pipeline.id,
+  ])
+  assert.equal(await applyTime(world().opened.client), 1)
+  await sees(pipeline, 'pending', 'deploy pending')
+  const { token_digest, runner_id, started_at, queued_at } = await jobOf(pipeline, 'deploy')
+  assert.deepEqual([token_digest, runner_id, started_at], [null, null, null])
+  assert.deepEqual(queued_at, before.queued_at)
+  await run(pipeline, 'deploy')
+  await rowsOf(
+    world(),
+    "update ci_jobs set started_at = now() - interval '61 s', contacted_at = now() where pipeline_id = $1",
+    [pipeline.id],
+  )
+  assert.equal(await applyTime(world().opened.client), 0)
+  await turn((now) => cancelPipeline(now, pipeline.id))
+})
+
 test('a job that outlives its timeout fails, and one that nobody takes for a day', async () => {
   const pipeline = await pipelineOf(
     plannedJob({ name: 'slow', timeout: 60 }),
@@ -227,7 +250,8 @@ test('a job that outlives its timeout fails, and one that nobody takes for a day
   const { id } = pipeline
   await rowsOf(
     world(),
-    `update ci_jobs set started_at = now() - interval '10 min' where pipeline_id = ${id} and name = 'slow'`,
+    `update ci_jobs set started_at = now() - interval '10 min', contacted_at = now()
+      where pipeline_id = ${id} and name = 'slow'`,
   )
   await rowsOf(
     world(),

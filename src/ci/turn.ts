@@ -162,5 +162,5 @@ export async function inTurn<Result>(
   return result
 }
 
-/** What a change of a pipeline's status asks for outside of the project. */
+/** Effects of a pipeline's status outside of its project. */
 async function followUp(_turn: Turn, _moved: readonly Moved[]): Promise<void> {}

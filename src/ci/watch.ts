@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { expireArtifacts } from './artifacts.ts'
-import { finishJob } from './job_actions.ts'
+import { finishJob, returnJob } from './job_actions.ts'
 import { enqueued } from './processing.ts'
 import { inTurn } from './turn.ts'
 
-// What time alone changes. It is read from the jobs themselves, so that a process that dies loses nothing of it.
+// Timeouts and delays. They are read from the jobs' rows, so that a process that dies loses none.
 
 /** Milliseconds between two rounds. */
 const ROUND = 1_000
@@ -18,12 +18,14 @@ const BATCH = 200
 export interface Patience {
   /** Seconds that a runner may be silent before it has lost its job. */
   readonly lease: number
+  /** Seconds after which a job returns to the queue whose runner never said a word of it. */
+  readonly handover: number
   /** Seconds that a job may run past its timeout: runners end it themselves. */
   readonly grace: number
   /** Seconds that a job may wait for a runner. */
   readonly pending: number
 }
-export const PATIENCE: Patience = { lease: 300, grace: 120, pending: 86_400 }
+export const PATIENCE: Patience = { lease: 300, handover: 60, grace: 120, pending: 86_400 }
 
 interface Due {
   readonly id: number
@@ -37,13 +39,21 @@ const scheduled = statement(
 const lost = statement(
   (p: Slots<Patience>) => sql<Due & { reason: string }>`
     select id, project_id,
-           case when contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+           case when coalesce(contacted_at, started_at) < clock_timestamp() - make_interval(secs => ${p.lease}::float)
                 then 'stuck_or_timeout_failure' else 'job_execution_timeout' end as reason
       from ci_jobs
      where status in ('running', 'canceling') and kind = 'build'
-       and (contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+       and (coalesce(contacted_at, started_at) < clock_timestamp() - make_interval(secs => ${p.lease}::float)
             or started_at < clock_timestamp() - make_interval(secs => timeout + ${p.grace}::float))
      order by contacted_at limit ${sql.lit(BATCH)}`,
+)
+// The answer with the job may never have reached its runner: the server or the connection died.
+const unheard = statement(
+  (p: Slots<{ handover: number }>) => sql<Due>`
+    select id, project_id from ci_jobs
+     where status = 'running' and kind = 'build' and contacted_at is null
+       and started_at < clock_timestamp() - make_interval(secs => ${p.handover}::float)
+     order by id limit ${sql.lit(BATCH)}`,
 )
 const stale = statement(
   (p: Slots<{ pending: number }>) => sql<Due>`
@@ -56,7 +66,7 @@ const stillLost = statement(
   (p: Slots<Patience & { id: number }>) => sql<{ id: number }>`
     select id from ci_jobs
      where id = ${p.id} and status in ('running', 'canceling')
-       and (contacted_at < clock_timestamp() - make_interval(secs => ${p.lease}::float)
+       and (coalesce(contacted_at, started_at) < clock_timestamp() - make_interval(secs => ${p.lease}::float)
             or started_at < clock_timestamp() - make_interval(secs => timeout + ${p.grace}::float))`,
 )
 
@@ -69,6 +79,10 @@ export async function applyTime(db: Db, patience: Patience = PATIENCE): Promise<
         const to = enqueued({ has_resource_group })
         return (await turn.enter([id], ['scheduled'], to)).length
       }),
+    )
+  for (const { id, project_id } of await db.rows(unheard, patience))
+    changed += await db.transaction((tx) =>
+      inTurn(tx, project_id, async (turn) => ((await returnJob(turn, id)) ? 1 : 0)),
     )
   for (const { id, project_id, reason } of await db.rows(lost, patience))
     changed += await db.transaction((tx) =>
@@ -88,15 +102,26 @@ export async function applyTime(db: Db, patience: Patience = PATIENCE): Promise<
   return changed
 }
 
+/** The patience with runners that may be silent for so many seconds. */
+export const patienceOf = (lease: number): Patience => ({
+  ...PATIENCE,
+  lease,
+  handover: Math.min(PATIENCE.handover, lease),
+})
+
 /** Does a round each second until it is stopped by calling what it returns. Never throws. */
-export function watchJobs(db: Db, say: (detail: object, text: string) => void): () => void {
+export function watchJobs(
+  db: Db,
+  say: (detail: object, text: string) => void,
+  patience: Patience = PATIENCE,
+): () => void {
   let isBusy = false
   let expired = 0
   const round = async (): Promise<void> => {
     if (isBusy) return
     isBusy = true
     try {
-      await applyTime(db)
+      await applyTime(db, patience)
       if (Date.now() - expired > EXPIRY) {
         expired = Date.now()
         await expireArtifacts(db)

@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander'
+import { NoIncident, openIncident } from '../alerts/incidents.ts'
 import * as alerts from '../alerts/reading.ts'
 import { violates } from '../db/errors.ts'
-import type { Alert, AlertStatus } from '../db/schema_alerts.ts'
+import type { AlertShown } from '../alerts/reading.ts'
+import type { AlertStatus } from '../db/schema_alerts.ts'
 import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
+import { oneLine } from './printable.ts'
 
 const UNDER = 'Alerts'
 
@@ -18,9 +21,10 @@ export function addAlerts(program: Command): void {
     ['ignore', 'ignored'],
   ] as const)
     addStatus(parent, verb, status)
+  addCreateIncident(parent)
 }
 
-const shown = (alert: Alert): Record<string, unknown> => ({
+const shown = (alert: AlertShown): Record<string, unknown> => ({
   iid: alert.iid,
   title: alert.title,
   status: alert.status,
@@ -30,18 +34,27 @@ const shown = (alert: Alert): Record<string, unknown> => ({
   monitoring_tool: alert.monitoring_tool,
   hosts: alert.hosts,
   environment: alert.environment,
+  issue_iid: alert.issue_iid,
   description: alert.description,
   started_at: alert.started_at,
   ended_at: alert.ended_at,
 })
 
-const lineOf = ({ iid, severity, status, events, title }: Alert): string =>
-  `#${iid}  ${severity}  ${status}  ${events}x  ${title}`
+const lineOf = ({ iid, severity, status, events, title, issue_iid }: AlertShown): string =>
+  [
+    `#${iid}`,
+    severity,
+    status,
+    `${events}x`,
+    oneLine(title),
+    ...(issue_iid === null ? [] : [`(incident #${issue_iid})`]),
+  ].join('  ')
 
 interface ListOptions {
   readonly project: string
   readonly status?: AlertStatus
   readonly search?: string
+  readonly environment?: string
   readonly limit: number
 }
 function addList(parent: Command): void {
@@ -56,6 +69,7 @@ function addList(parent: Command): void {
       ]),
     )
     .option('--search <text>', 'part of title, description, service or monitoring tool')
+    .option('--environment <name>', 'only those of this environment')
     .option('--limit <number>', 'no more than these', readId, 100)
     .action(({ project: ref, ...filter }: ListOptions) =>
       withInstance({ ...filter }, async ({ instance: { db } }, { say }) => {
@@ -102,6 +116,31 @@ function addStatus(parent: Command, verb: string, status: AlertStatus): void {
         })
         if (alert === undefined) throw noAlert(project.full_path, iid)
         say(shown(alert), `Alert ${iid} is ${status}.`)
+      }),
+    )
+}
+
+function addCreateIncident(parent: Command): void {
+  command({
+    parent,
+    name: 'create-incident',
+    description: 'open the incident of an alert, whatever the settings say',
+    under: UNDER,
+  })
+    .argument('<iid>', 'the number of the alert in its project', readId)
+    .requiredOption('--project <path-or-id>', 'whose')
+    .action((iid: number, options: One) =>
+      withInstance({ ...options }, async ({ instance: { db, config } }, { say }) => {
+        const project = await findProject(db, options.project)
+        const alert = await alerts.find(db, project.id, iid)
+        if (alert === undefined) throw noAlert(project.full_path, iid)
+        const issueIid = await db
+          .transaction((tx) => openIncident({ db: tx, config }, alert.id))
+          .catch((error: unknown) => {
+            throw error instanceof NoIncident ? new Refusal(error.message) : error
+          })
+        const url = `${config.url}/${project.full_path}/-/issues/${issueIid}`
+        say({ iid, issue_iid: issueIid, url }, `Incident ${project.full_path}#${issueIid}: ${url}`)
       }),
     )
 }

@@ -6,6 +6,7 @@ import { openInstance, type Opened } from '../open.ts'
 import { readConfig, type Config, type LogLevel } from '../config.ts'
 import { isAway } from '../db/errors.ts'
 import { withAddress } from './address.ts'
+import { printable } from './printable.ts'
 import { openProgress, type Progress } from './progress.ts'
 
 /** What the instance refuses, told on one line; the exit status is 1. */
@@ -46,7 +47,7 @@ export async function act(
     await work({
       config,
       log,
-      say: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
+      say: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : printable(text)}\n`),
       progress,
     })
   } catch (error) {

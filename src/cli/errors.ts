@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander'
 import * as errors from '../errors/reading.ts'
 import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
+import { oneLine } from './printable.ts'
 
 const UNDER = 'Errors'
 
@@ -12,11 +13,20 @@ export function addErrors(program: Command): void {
   addShow(parent)
   addStatus(parent, 'resolve', 'resolved')
   addStatus(parent, 'ignore', 'ignored')
+  addStatus(parent, 'reopen', 'unresolved')
 }
 
 const lineOf = ({ id, level, status, events, users, name, description }: errors.CollectedError): string =>
-  `${id}  ${level}  ${status}  ${events} events  ${users} users  ${name}: ${description}`
+  [id, level, status, `${events} events`, `${users} users`, `${name}: ${description}`]
+    .map(String)
+    .map(oneLine)
+    .join('  ')
 
+interface ListOptions {
+  readonly project: string
+  readonly status?: errors.ErrorStatus
+  readonly limit: number
+}
 function addList(parent: Command): void {
   command({
     parent,
@@ -26,10 +36,11 @@ function addList(parent: Command): void {
   })
     .requiredOption('--project <path-or-id>', 'whose')
     .addOption(new Option('--status <status>', 'only these').choices(['unresolved', 'resolved', 'ignored']))
-    .action(({ project: ref, ...filter }: { project: string; status?: errors.ErrorStatus }) =>
+    .option('--limit <number>', 'no more than these', readId, 100)
+    .action(({ project: ref, ...filter }: ListOptions) =>
       withInstance({ ...filter }, async ({ instance: { db } }, { say }) => {
         const project = await findProject(db, ref)
-        const found = await errors.list(db, project.id, { ...filter, limit: 100 })
+        const found = await errors.list(db, project.id, filter)
         say(found, found.map(lineOf).join('\n'))
       }),
     )

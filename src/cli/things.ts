@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import { makeToken } from '../access/tokens.ts'
+import { digestOf, makeToken } from '../access/tokens.ts'
+import { REGISTRATION_PREFIX, setRegistrationToken } from '../ci/registration.ts'
 import * as groups from '../core/groups.ts'
 import { createWithRepository } from '../core/import.ts'
 import { ForbiddenAddress } from '../core/outbound.ts'
@@ -90,15 +91,20 @@ export async function createGroup(instance: Instance, options: GroupOptions): Pr
   const parent = parentPath === undefined ? undefined : await findParent(db, parentPath)
   if (parent?.kind === 'user') throw new Refusal('a personal namespace holds no groups')
   const standing = instance.settings.get('default_group_visibility')
+  const registration = makeToken(REGISTRATION_PREFIX)
   const values = {
     parent,
     name: options.name ?? path,
     path,
     visibility: settleVisibility(parent, options.visibility, standing),
-    runners_token: vault.seal(makeToken('GR1348941')),
+    runners_token: vault.seal(registration),
   }
   return db
-    .transaction((tx) => groups.create(tx, values))
+    .transaction(async (tx) => {
+      const row = await groups.create(tx, values)
+      await setRegistrationToken(tx, { group_id: row.id, project_id: null }, digestOf(registration))
+      return row
+    })
     .catch((error: unknown) => {
       throw pathTaken(error)
     })

@@ -51,7 +51,7 @@ const countsText = (counts: ImportCounts): string => {
   ].join('\n')
 }
 
-/** What is wrong with a report, as a Refusal. */
+/** A report's faults as a Refusal; other errors as they are. */
 function refusalOf(file: string, error: unknown): unknown {
   if (error instanceof InvalidEntries)
     return new Refusal(

@@ -8,7 +8,7 @@ import type { Instance } from '../instance.ts'
 import type { Waiting } from './waiting.ts'
 import type { Traces } from '../ci/traces.ts'
 
-/** What every route of the coordinator has at hand. */
+/** Parts that every route of the coordinator needs. */
 export interface Around {
   readonly instance: Instance
   readonly traces: Traces
@@ -32,7 +32,7 @@ export const treeIn = (sent: Sent, name: string): Sent => {
 
 const short = (sent: Sent, name: string): string | null => textIn(sent, name)?.slice(0, 255) ?? null
 
-/** What the process that asks tells of itself; undefined where it does not say which it is. */
+/** The self-description of the calling process; undefined without `system_id`. */
 function managerIn(sent: Sent, ip: string): ManagerFacts | undefined {
   const system_id = textIn(sent, 'system_id')
   if (system_id === undefined || system_id === '') return undefined

@@ -87,7 +87,7 @@ async function storeUpload(
       stored = write(file).then(
         (blob) => resolve({ ...blob, filename: nameOf(filename) }),
         (error: unknown) => {
-          // What is left of the body is read and thrown away: only then the answer arrives.
+          // The rest of the body is read and discarded: the client reads the answer only after that.
           file.resume()
           reject(error instanceof Error ? error : new Error('an upload failed'))
         },

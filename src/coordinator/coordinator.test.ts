@@ -6,6 +6,7 @@ import { makePipeline, makeRunner, statesOf } from '../../test/support/ci_engine
 import { gitText, scratch, writeHistory } from '../../test/support/git_fixtures.ts'
 import type { Someone } from '../../test/support/makers.ts'
 import { plannedJob } from '../../test/support/planned_jobs.ts'
+import { listen } from '../../test/support/wire.ts'
 import { rowOf, rowsOf } from '../../test/support/rows.ts'
 import { sharedWorld } from '../../test/support/stand.ts'
 import type { Answered } from '../../test/support/world.ts'
@@ -87,6 +88,39 @@ test('a runner that missed nothing waits, and is given a job as soon as there is
   const answer = await waiting
   assert.equal(answer.status, 201, answer.text)
   assert.equal((await update(answer.body as Payload, { state: 'success' })).status, 200)
+})
+
+test('a runner that goes away while it waits is given no job', async () => {
+  const first = await ask()
+  const last_update = first.headers['x-gitlab-last-update']
+  const gone = new AbortController()
+  const port = await listen(world().app)
+  const waiting = fetch(`http://127.0.0.1:${port}/api/v4/jobs/request`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: TOKEN, last_update }),
+    signal: gone.signal,
+  })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  gone.abort()
+  await assert.rejects(waiting)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const pipeline = await pipelineOf(plannedJob({ name: 'unseen' }))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  assert.equal(await statesOf(world(), pipeline), 'unseen pending')
+  assert.equal((await update(await take(), { state: 'success' })).status, 200)
+})
+
+test('a runner that is paused while it waits is given no job', async () => {
+  const first = await ask()
+  const waiting = ask({ last_update: first.headers['x-gitlab-last-update'] })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  await rowsOf(world(), 'update ci_runners set paused = true', [])
+  const pipeline = await pipelineOf(plannedJob({ name: 'paused' }))
+  assert.equal((await waiting).status, 204)
+  assert.equal(await statesOf(world(), pipeline), 'paused pending')
+  await rowsOf(world(), 'update ci_runners set paused = false', [])
+  assert.equal((await update(await take(), { state: 'success' })).status, 200)
 })
 
 test('a job is described as runners read it', async () => {

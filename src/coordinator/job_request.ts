@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
 import { openVariables } from '../ci/sealed_variables.ts'
-import { finishJob } from '../ci/job_actions.ts'
+import { finishJob, returnJob } from '../ci/job_actions.ts'
 import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../ci/job_store_detail.ts'
 import { jobVariables } from '../ci/job_variables.ts'
 import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
+import { findRunnerByDigest } from '../ci/runners.ts'
 import { inTurn } from '../ci/turn.ts'
 import { variablesFor, type SecretVariable } from '../ci/variables.ts'
 import { findProjectAs } from '../core/project_roles.ts'
@@ -38,23 +39,49 @@ export async function requestJob(
   const deadline = Date.now() + PATIENCE
   for (;;) {
     const tick = around.waiting.tick()
-    const payload = runner.paused ? undefined : await takeJob(around.instance, by)
-    if (payload !== undefined) return answerJson(reply, 201, payload)
+    const taken = runner.paused || gone.signal.aborted ? undefined : await takeJob(around.instance, by)
+    if (taken !== undefined) return handJob(around, reply, taken)
     const left = deadline - Date.now()
-    // Who comes for the first time is answered at once: only then it knows what to bring back.
+    // A first request is answered at once: the runner needs `x-gitlab-last-update` for its next one.
     if (known === undefined || known !== tick || left <= 0 || gone.signal.aborted || runner.paused)
       return reply.header('x-gitlab-last-update', tick).code(204).send()
     await around.waiting.next(left, gone.signal)
-    if (around.waiting.tick() !== tick) {
-      const late = await takeJob(around.instance, by)
-      if (late !== undefined) return answerJson(reply, 201, late)
+    if (around.waiting.tick() !== tick && !gone.signal.aborted) {
+      // The runner may have been changed, paused or deleted meanwhile.
+      const now = await findRunnerByDigest(around.instance.db, runner.digest)
+      const mayRun = now !== undefined && !now.paused
+      const late = mayRun ? await takeJob(around.instance, { ...by, runner: now }) : undefined
+      if (late !== undefined) return handJob(around, reply, late)
       return reply.header('x-gitlab-last-update', around.waiting.tick()).code(204).send()
     }
   }
 }
 
+interface TakenJob {
+  readonly job: Job
+  readonly payload: object
+}
+
+/** Answers a job; one whose answer did not leave this server returns to the queue. */
+function handJob({ instance: { db } }: Around, reply: FastifyReply, taken: TakenJob): FastifyReply {
+  const { id, project_id } = taken.job
+  let isSent = false
+  reply.raw.once('finish', () => (isSent = true))
+  const back = (): void => {
+    if (isSent) return
+    // Without the database the job returns later, as one whose runner was not heard of.
+    db.transaction((tx) => inTurn(tx, project_id, (turn) => returnJob(turn, id))).catch(() => {})
+  }
+  if (reply.raw.destroyed) back()
+  else reply.raw.once('close', back)
+  return answerJson(reply, 201, taken.payload)
+}
+
 /** Takes the next job that the runner may run, and that can be run. */
-async function takeJob(instance: Instance, by: Omit<HandOver, 'token_digest'>): Promise<object | undefined> {
+async function takeJob(
+  instance: Instance,
+  by: Omit<HandOver, 'token_digest'>,
+): Promise<TakenJob | undefined> {
   const { db } = instance
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const candidate = await nextCandidate(db, by.runner)
@@ -65,14 +92,14 @@ async function takeJob(instance: Instance, by: Omit<HandOver, 'token_digest'>): 
       inTurn(tx, candidate.project_id, (turn) => startJob(turn, candidate.id, hand)),
     )
     const payload = job && (await prepare(instance, job, { token, runner: by.runner }))
-    if (payload !== undefined) return payload
+    if (job !== undefined && payload !== undefined) return { job, payload }
   }
   return undefined
 }
 
 type Taken = { readonly token: string; readonly runner: HandOver['runner'] }
 
-/** What the runner is sent; undefined where the job cannot be run, which ends it. */
+/** The job's payload; undefined where the job cannot run, which ends it. */
 async function prepare(instance: Instance, job: Job, taken: Taken): Promise<object | undefined> {
   const { db, git, config, vault } = instance
   const detail = await jobDetail(db, job)

@@ -17,7 +17,7 @@ const REASONS = [
   'stuck_or_timeout_failure',
 ]
 /** Tokens with these prefixes are masked in logs, whoever printed them. */
-const MASKED_PREFIXES = ['glpat-', 'glptt-', 'glcbt-', 'glrt-']
+const MASKED_PREFIXES = ['glpat-', 'glptt-', 'glcbt-', 'glrt-', 'glrtr-']
 
 export interface PayloadSources {
   readonly detail: JobDetail
@@ -129,7 +129,7 @@ function gitInfo({ detail, token, url, hasRef }: PayloadSources): object {
   }
 }
 
-/** What the runner is sent. */
+/** The job as the runner receives it. */
 export function jobPayload(sources: PayloadSources): object {
   const { detail, runner, token, variables, dependencies, now } = sources
   const { job, pipeline, project, spec, user } = detail

@@ -78,7 +78,7 @@ export const hearCommits: Job<Pushed> = {
         const commit = await repository.commit(sha)
         if (commit !== undefined)
           await db.transaction(async (tx) => {
-            // Somebody may have opened again meanwhile what an earlier run closed.
+            // An issue that an earlier run closed may have been reopened meanwhile.
             if (await once(tx, `${branch} ${sha}`))
               await hear(tx, { ...place, project_id }, commit, isDefault && place.closes)
           })

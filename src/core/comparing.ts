@@ -2,6 +2,7 @@ import { isGitError } from '../git/errors.ts'
 import { borrowCommit } from '../git/borrowing.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { readCommits } from './commit_reading.ts'
 import type { Compared } from './merge_request_rows.ts'
 import { repositoryPath } from './projects.ts'
 
@@ -62,34 +63,38 @@ export async function compareBranches(
 }
 
 async function committersOf(repository: Repository, shas: readonly string[]): Promise<string[]> {
-  const commits = await Promise.all(shas.slice(0, READ).map((sha) => repository.commit(sha)))
-  return [...new Set(commits.flatMap((commit) => commit?.committer.email.toLowerCase() ?? []))]
+  const commits = await readCommits(repository, shas.slice(0, READ))
+  return [...new Set(commits.map(({ committer }) => committer.email.toLowerCase()))]
 }
 
-export const headRef = (iid: number): string => `refs/merge-requests/${iid}/head`
+const headRef = (iid: number): string => `refs/merge-requests/${iid}/head`
 
 /** Lets the commits of a merge request stay, and be fetched, when its branch has moved or gone. */
-export async function keepHead(repository: Repository, iid: number, head: string): Promise<void> {
-  const ref = headRef(iid)
+export const keepHead = (repository: Repository, iid: number, head: string): Promise<void> =>
+  pointAt(repository, headRef(iid), head)
+/** Removes that ref, as often as it is called. */
+export const dropHead = (repository: Repository, iid: number): Promise<void> =>
+  pointAt(repository, headRef(iid), undefined)
+
+async function pointAt(repository: Repository, ref: string, to: string | undefined): Promise<void> {
   // No lock is held for it: who pushes and who changes what is compared may both do so, and each looks again.
   for (let attempt = 1; ; attempt += 1) {
     const from = await repository.ref(ref)
-    if (from === head) return
+    if (from === to) return
     try {
-      return await repository.moveRefs([{ ref, from, to: head }])
+      return await repository.moveRefs([{ ref, from, to }])
     } catch (error) {
       if (!isGitError(error, 'moved') || attempt === ATTEMPTS) throw error
     }
   }
 }
 
-/** What the commits of a merge request say. */
+/** The messages of a merge request's commits, as far as lists of commits show them. */
 export async function messagesOf(
   repository: Repository,
   { head_sha, base_sha }: { readonly head_sha: string | null; readonly base_sha: string | null },
 ): Promise<string[]> {
   if (head_sha === null || base_sha === null || (await repository.commit(head_sha)) === undefined) return []
   const shas = await repository.log({ from: [head_sha], exclude: [base_sha], skip: 0, limit: READ })
-  const commits = await Promise.all(shas.map((sha) => repository.commit(sha)))
-  return commits.flatMap((commit) => commit?.message ?? [])
+  return (await readCommits(repository, shas)).map(({ message }) => message)
 }

@@ -62,7 +62,7 @@ export function seesThread(p: Slots, sight: Sight, name: 'd' | 'n'): RawBuilder<
   if (sight.everything) return sql`${open}`
   const held = roleInProject(heldBy(p.user_id), sql`p.id`, sql`home.traversal_ids`)
   const role = sql`held.role`
-  // What a record said of another one was for those who saw that; it may have become confidential since.
+  // A mention is shown to callers who see the mentioned issue, which may have become confidential since.
   const named = sql`(${row}.mentions_noteable_id is null
     or exists (select from issues i
                 where i.id = ${row}.mentions_noteable_id and ${isOpenTo('issues', role)} and ${seesIssue(p.user_id, role)})

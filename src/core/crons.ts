@@ -68,15 +68,23 @@ const read = (cron: string, zone: string): Cron => new Cron(cron, { timezone: zo
 function neverFires(cron: string): boolean {
   const [, , days = '*', months = '*', weekdays = '*'] = cron.split(/\s+/)
   // A weekday beside a day of month is an alternative to it.
-  if (weekdays !== '*' || !/^[\d,]+$/.test(days)) return false
-  const earliest = Math.min(...days.split(',').map(Number))
-  return !/[*-]/.test(months) && months.split(',').every((month) => daysOf(month) < earliest)
+  if (weekdays !== '*' || !/^[\d,/-]+$/.test(days)) return false
+  const earliest = Math.min(...days.split(',').map((part) => Number.parseInt(part, 10)))
+  return earliest > Math.max(...months.split(',').map(longestMonth))
 }
-const LENGTHS: Readonly<Record<string, number>> = { 2: 29, 4: 30, 6: 30, 9: 30, 11: 30 }
-const NAMES: Readonly<Record<string, number>> = { feb: 2, apr: 4, jun: 6, sep: 9, nov: 11 }
-function daysOf(month: string): number {
-  const number = NAMES[month.toLowerCase()] ?? Number(month)
-  return LENGTHS[number] ?? 31
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const monthOf = (text: string): number => (MONTHS.indexOf(text.toLowerCase()) + 1 || Number(text)) - 1
+
+/** Days of the longest month of `2`, `feb`, `2-4`, `4-6/2`; any step of `*` begins with January. */
+function longestMonth(part: string): number {
+  const [range = '', step = '1'] = part.split('/')
+  if (range.startsWith('*')) return 31
+  const [first = '', last = first] = range.split('-')
+  const from = monthOf(first)
+  return Math.max(
+    ...DAYS.filter((_, at) => at >= from && at <= monthOf(last) && (at - from) % Number(step) === 0),
+  )
 }
 
 /**

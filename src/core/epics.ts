@@ -75,16 +75,12 @@ export interface EpicDeed {
 }
 
 /** The epic as it is, held until the transaction ends. */
-export const lockEpic = (db: Db, id: number): Promise<Epic | undefined> => db.one(hold, { id })
+export const lockEpic = (db: Db, id: number): Promise<Epic> => db.update(hold, { id })
 
-/**
- * Changes an epic, with the events and sentences that go with it. Call inside a transaction; false when it is gone. Throws
- * EpicMismatch.
- */
-export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Promise<boolean> {
+/** Changes an epic, with the events and sentences that go with it. Call inside a transaction. Throws EpicMismatch. */
+export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Promise<void> {
   const { db, actor } = deed
   const now = await lockEpic(db, id)
-  if (now === undefined) return false
   const after = {
     title: to.title ?? now.title,
     description: to.description === undefined ? now.description : to.description,
@@ -98,10 +94,9 @@ export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Pr
     throw new EpicMismatch(EPIC_IN_THE_OPEN)
   await db.run(update, { ...after, id, closed_by: actor.id })
   const labelled = await labelEpic(deed, id, to)
-  if (deed.quiet === true) return true
+  if (deed.quiet === true) return
   await tell(deed, now, after)
   if (labelled || isSeenTo(now, after)) await finishTodos(db, [id], actor.id)
-  return true
 }
 
 /** Gives an epic its labels; titles that nothing bears yet become labels of its group. */

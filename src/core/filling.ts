@@ -45,10 +45,6 @@ const settle = statement(
        set default_branch = ${p.default_branch}, empty_repo = ${p.empty_repo}, readme_path = ${p.readme_path}
      where id = ${p.project_id}`,
 )
-const noteFork = statement(
-  (p: Slots<{ id: number }>) => sql`
-    update projects set forks_count = forks_count + 1 where id = ${p.id}`,
-)
 
 /** An address without what may be a password in it. */
 function withoutCredentials(address: string): string {
@@ -74,7 +70,6 @@ export async function createToFill(instance: Instance, project: New, origin: Ori
       url: origin.kind === 'url' ? withoutCredentials(origin.url) : null,
       source: vault.seal(source),
     })
-    if (origin.kind === 'fork') await tx.run(noteFork, { id: origin.projectId })
     await enqueue(tx, fillRepository, { project_id: id }, `fill_repository ${id}`)
     return row
   })

@@ -1,11 +1,17 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { FreezePeriod } from '../db/schema_freeze_periods.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { lastTime, nextTime, zoneOf } from './crons.ts'
 
 /** When a freeze begins and ends, as crons in a time zone. */
-export type Freeze = Pick<FreezePeriod, 'freeze_start' | 'freeze_end' | 'cron_timezone'>
+export interface Freeze {
+  freeze_start: string
+  freeze_end: string
+  cron_timezone: string
+}
+interface FreezePeriod extends Freeze {
+  id: number
+}
 
 /** One freeze: from `start` up to, not including, `end`. Without an end cron that fires it lasts for ever. */
 export interface FreezeWindow {
@@ -15,7 +21,7 @@ export interface FreezeWindow {
 
 const ofProject = statement(
   (p: Slots<{ project_id: number }>) => sql<FreezePeriod>`
-    select * from freeze_periods where project_id = ${p.project_id} order by created_at, id`,
+    select id, freeze_start, freeze_end, cron_timezone from freeze_periods where project_id = ${p.project_id} order by created_at, id`,
 )
 /** All freeze periods of a project, the oldest first. */
 export const freezePeriodsOf = (db: Db, projectId: number): Promise<readonly FreezePeriod[]> =>

@@ -79,9 +79,7 @@ const place = statement(
  * parent. An address that is taken violates `routes_pkey` or `namespaces_full_path_key`.
  */
 export async function placeGroup(tx: Db, spot: Spot): Promise<Namespace> {
-  const row = await tx.one(place, spot)
-  if (row === undefined) throw new Error('a group that was held is gone')
-  return row
+  return tx.update(place, spot)
 }
 
 const removeNamespaces = statement(

@@ -50,13 +50,12 @@ export async function insertLabel(db: Db, label: NewLabel): Promise<Label> {
   return db.insert(insert, label)
 }
 
-/** Changes what is not null; undefined when the label is no more where it was. Throws as `insertLabel` does. */
+/** Changes what is not null. Throws as `insertLabel` does. */
 export const updateLabel = (
   db: Db,
   { id, group_id, project_id }: Label,
   changes: LabelChanges,
-): Promise<Label | undefined> => db.one(update, { id, group_id, project_id, ...changes })
+): Promise<Label> => db.update(update, { id, group_id, project_id, ...changes })
 
-/** Returns how many it was: 0 when the label is no more where it was. */
-export const removeLabel = (db: Db, { id, group_id, project_id }: Label): Promise<number> =>
-  db.run(remove, { id, group_id, project_id })
+export const removeLabel = (db: Db, { id, group_id, project_id }: Label): Promise<void> =>
+  db.remove(remove, { id, group_id, project_id })

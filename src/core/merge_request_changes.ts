@@ -1,13 +1,12 @@
+import type { Db } from '../db/client.ts'
 import { Busy } from '../db/errors.ts'
 import type { MergeRequest } from '../db/schema_planning.ts'
-import type { Instance } from '../instance.ts'
 import { enqueue } from '../jobs/job.ts'
 import { findMilestone, milestoneTitle } from './milestones.ts'
 import * as says from './system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
-import { compareBranches, headOf, keepHead } from './comparing.ts'
 import { compareAgain } from './merge_request_moves.ts'
-import { isBeingMerged, noteCompared, noteStatus } from './merge_request_rows.ts'
+import { isBeingMerged } from './merge_request_rows.ts'
 import {
   giveParts,
   lockMergeRequest,
@@ -17,9 +16,10 @@ import {
   type MergeRequestFields,
   type Part,
 } from './merge_request_writes.ts'
-import { repositoryPath, type Project } from './projects.ts'
+import type { Project } from './projects.ts'
 import { recordMilestone, recordState } from './resource_events.ts'
 import { writeSystemNote } from './system_notes.ts'
+import { noteComparison, type TargetBranches } from './target_branches.ts'
 import { addTodos, finishTodos, isSeenTo } from './todos.ts'
 
 /** What a merge request is to become; what is left out stays. Null takes away. */
@@ -41,12 +41,15 @@ export interface MergeRequestChange {
 }
 
 /** Whose deed it is, and where. */
-export interface MergeRequestDeed extends Pick<Instance, 'db' | 'git'> {
+export interface MergeRequestDeed {
+  readonly db: Db
   readonly actor: { readonly id: number }
   readonly project: Pick<Project, 'id' | 'traversal_ids'>
   readonly now: Date
   /** Set while a merge request is made: nothing has changed yet that people would want to be told. */
   readonly quiet?: boolean
+  /** Git, as it was read before the transaction. */
+  readonly branches?: TargetBranches | undefined
 }
 
 /**
@@ -84,9 +87,9 @@ export async function changeMergeRequest(
   if (differs || labelled || assigned || reviewed) await writeMergeRequest(db, id, after)
   const reopened = before.state === 'closed' && after.state === 'opened'
   if (before.target_branch !== after.target_branch || reopened) {
-    await compareAnew(deed, { ...before, target_branch: after.target_branch })
-    // Who moves its branch before this is committed does not see it yet.
-    if (deed.quiet !== true) await enqueue(db, compareAgain, { id }, `compare_again ${id}`)
+    await noteComparison(db, { ...before, target_branch: after.target_branch }, deed.branches)
+    // Its branches may have moved since git was read, and its head is not kept yet.
+    await enqueue(db, compareAgain, { id }, `compare_again ${id}`)
   }
   if (deed.quiet !== true) await tell(deed, before, after)
   await record(deed, before, after)
@@ -176,20 +179,6 @@ async function give(
   })
   if (deed.quiet !== true) await note(deed, id, PARTS[part].note, PARTS[part].says(changes))
   return true
-}
-
-/** It compares something else than before: another target, or what its branch became while it was closed. */
-async function compareAnew({ db, git }: MergeRequestDeed, request: MergeRequest): Promise<void> {
-  const repository = git.repository(repositoryPath(request.project_id))
-  const tip = await headOf(git, request)
-  const head = tip ?? request.head_sha
-  const compared =
-    head === null
-      ? undefined
-      : await compareBranches(repository, { head, target_branch: request.target_branch })
-  if (compared === undefined) return noteStatus(db, [request.id], 'broken')
-  await noteCompared(db, request.id, tip === undefined ? { ...compared, status: 'broken' } : compared)
-  await keepHead(repository, request.iid, compared.head_sha)
 }
 
 const note = (deed: MergeRequestDeed, noteableId: number, action: string, body: string): Promise<void> =>

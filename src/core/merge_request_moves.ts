@@ -2,7 +2,7 @@ import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import type { Job } from '../jobs/job.ts'
 import { closeIssues, closedBy } from './closing.ts'
-import { compareBranches, headOf, keepHead, messagesOf } from './comparing.ts'
+import { compareBranches, dropHead, headOf, keepHead, messagesOf } from './comparing.ts'
 import {
   findLanded,
   findOpenRequest,
@@ -99,6 +99,22 @@ export const compareAgain: Job<{ id: number }> = {
     const request = await findOpenRequest(instance.db, id)
     if (request !== undefined) await followSource(instance, request)
   },
+}
+
+/** Keeps the head of a merge request, where the process that made it could not. */
+export const keepMergeRequestHead: Job<{ id: number }> = {
+  name: 'keep_merge_request_head',
+  run: async ({ db, git }, { id }) => {
+    const request = await findOpenRequest(db, id)
+    if (request === undefined || request.head_sha === null) return
+    await keepHead(git.repository(repositoryPath(request.project_id)), request.iid, request.head_sha)
+  },
+}
+
+/** Gives back what a merge request kept that was deleted. */
+export const dropMergeRequestHead: Job<{ project_id: number; iid: number }> = {
+  name: 'drop_merge_request_head',
+  run: ({ git }, { project_id, iid }) => dropHead(git.repository(repositoryPath(project_id)), iid),
 }
 
 /**

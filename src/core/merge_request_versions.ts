@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Repository } from '../git/repository.ts'
 import { hasResettable, resetApprovals } from './approvals.ts'
+import { readCommits } from './commit_reading.ts'
 import { noteCompared, type Compared } from './merge_request_rows.ts'
 import { moveThreads, traceThreads } from './note_position_rows.ts'
 import { isSameChange, type Version } from './note_positions.ts'
@@ -66,9 +67,9 @@ async function wordsForCommits(
     limit: NAMED + 1,
   })
   if (shas.length === 0) return undefined
-  const commits = await Promise.all(shas.slice(0, NAMED).map((sha) => repository.commit(sha)))
-  const lines = commits.flatMap((commit) =>
-    commit ? [`* ${commit.id.slice(0, 8)} - ${commit.message.trimStart().split('\n', 1)[0] ?? ''}`] : [],
+  const commits = await readCommits(repository, shas.slice(0, NAMED))
+  const lines = commits.map(
+    ({ id, message }) => `* ${id.slice(0, 8)} - ${message.trimStart().split('\n', 1)[0] ?? ''}`,
   )
   const count = shas.length > NAMED ? `${NAMED}+` : String(shas.length)
   return `added ${count} commit${shas.length === 1 ? '' : 's'}\n\n${lines.toReversed().join('\n')}`

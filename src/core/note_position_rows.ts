@@ -17,7 +17,7 @@ const standing = statement(
        and diff_position @> ${p.version}::jsonb`,
 )
 
-/** What becomes of the threads on the lines of one version in the next. */
+/** New positions of a version's threads in the next version. */
 export interface Moves {
   readonly moved: readonly {
     readonly discussion_id: number

@@ -47,8 +47,7 @@ const makeCommit = statement(
 /** The same noteable with an id: a commit gets one when somebody first says something about it. */
 export async function withRow(db: Db, about: Noteable): Promise<Noteable> {
   if (about.id !== 0 || about.project_id === null || about.sha === undefined) return about
-  const row = await db.one(makeCommit, { project_id: about.project_id, sha: about.sha })
-  if (row === undefined) throw new Error('a commit got no row')
+  const row = await db.insert(makeCommit, { project_id: about.project_id, sha: about.sha })
   return { ...about, id: row.id }
 }
 
@@ -75,10 +74,10 @@ const hasRoom = (noteable: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
            limit ${sql.lit(MOST.notes)}) c)`
 const room = statement((p: Slots<{ id: number }>) => sql<{ free: boolean }>`select ${hasRoom(p.id)} as free`)
 
-/** What was written; where nothing was, throws TooMuchSaid if that is why. */
-async function unlessFull(db: Db, { id }: Noteable, row: Note | undefined): Promise<Note | undefined> {
-  if (row === undefined && (await db.one(room, { id }))?.free === false) throw new TooMuchSaid()
-  return row
+/** The row, if there is one. Throws TooMuchSaid where the noteable is full, otherwise as `db.update` does. */
+async function unlessFull(db: Db, { id }: Noteable, row: Note | undefined): Promise<Note> {
+  if (row !== undefined) return row
+  throw (await db.one(room, { id }))?.free === false ? new TooMuchSaid() : new Error('no note was written')
 }
 
 const begin = statement(
@@ -137,23 +136,22 @@ export async function insertThread(
   await touchNoteable(db, about, how.internal ? 0 : 1)
   const key = randomBytes(20).toString('hex')
   const row = await unlessFull(db, about, await db.one(begin, { ...written(about, note), ...how, key }))
-  if (row === undefined) throw new Error('a note was not inserted')
   await finishTodos(db, [about.id], note.author_id)
   return row
 }
 
-/** Answers in a thread, and makes one of a single comment; undefined when it went away meanwhile. Throws TooMuchSaid. */
+/** Answers in a thread, and makes one of a single comment. Throws TooMuchSaid. */
 export async function insertReply(
   db: Db,
   about: Noteable,
   thread: Pick<Discussion, 'id' | 'internal'>,
   note: NewNote,
-): Promise<Note | undefined> {
+): Promise<Note> {
   await touchNoteable(db, about, thread.internal ? 0 : 1)
   await db.run(makeThread, { id: thread.id })
   const answered = await db.one(answer, { ...written(about, note), discussion_id: thread.id })
   const row = await unlessFull(db, about, answered)
-  if (row !== undefined) await finishTodos(db, [about.id], note.author_id)
+  await finishTodos(db, [about.id], note.author_id)
   return row
 }
 
@@ -166,12 +164,7 @@ const edit = statement(
 )
 
 /** Changes what a note says. Throws TooMuchSaid where it would say more. */
-export async function updateNote(
-  db: Db,
-  about: Noteable,
-  id: number,
-  body: string,
-): Promise<Note | undefined> {
+export async function updateNote(db: Db, about: Noteable, id: number, body: string): Promise<Note> {
   await touchNoteable(db, about)
   return unlessFull(db, about, await db.one(edit, { id, noteable_id: about.id, body }))
 }
@@ -189,17 +182,15 @@ const closeGap = statement(
     delete from discussions d using first where d.id = ${p.id} and first.at is null`,
 )
 
-/** Takes a note away; false when there is none any more. */
+/** Deletes a note, and its thread with the last one. */
 export async function deleteNote(
   db: Db,
   about: Noteable,
   note: Pick<Note, 'id' | 'internal' | 'system_action'>,
-): Promise<boolean> {
+): Promise<void> {
   await touchNoteable(db, about, -counted(note))
-  const gone = await db.one(remove, { id: note.id, noteable_id: about.id })
-  if (gone === undefined) return false
+  const gone = await db.update(remove, { id: note.id, noteable_id: about.id })
   await db.run(closeGap, { id: gone.discussion_id })
-  return true
 }
 
 const settle = statement(

@@ -32,11 +32,11 @@ export type Limit = keyof typeof DEFAULT_LIMITS
 /** The file that asks for each limit; null for a limit that nothing served can reach yet. */
 export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
   ci_instance_level_variables: 'src/areas/variables/actions.ts',
-  ci_pipeline_size: 'src/ci/creation.ts',
+  ci_pipeline_size: 'src/ci/planning_context.ts',
   ci_active_jobs: null,
   ci_project_subscriptions: null,
-  ci_pipeline_schedules: null,
-  ci_needs_size_limit: 'src/ci/creation.ts',
+  ci_pipeline_schedules: 'src/areas/pipeline_schedules/operations.ts',
+  ci_needs_size_limit: 'src/ci/planning_context.ts',
   ci_registered_group_runners: null,
   ci_registered_project_runners: null,
   dotenv_size: null,

@@ -6,13 +6,8 @@ import { enqueue, enqueueAll, type Job } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'
 import { below } from './roles.ts'
 
-// Their counts go with those who starred; what hangs on the project goes with its row.
-const remove = statement(
-  (p: Slots<{ id: number }>) => sql`
-    with gone as (delete from projects where id = ${p.id} returning forked_from_project_id)
-    update projects set forks_count = greatest(forks_count - 1, 0)
-     where id in (select forked_from_project_id from gone)`,
-)
+// Foreign keys cascade to what belongs to the project.
+const remove = statement((p: Slots<{ id: number }>) => sql`delete from projects where id = ${p.id}`)
 
 /** Removes the repository of a project that is no more. */
 export const removeRepository: Job<{ project_id: number }> = {
@@ -35,12 +30,7 @@ const removeBelow = statement(
     with homes as materialized (
       select d.id from (values (${p.namespace_id}::bigint)) n (id), ${below(sql`n.id`)} d
     ), gone as (
-      delete from projects where namespace_id in (select id from homes) returning id, forked_from_project_id
-    ), lost as (
-      select forked_from_project_id as id, count(*)::int as forks from gone group by forked_from_project_id
-    ), told as (
-      update projects p set forks_count = greatest(p.forks_count - lost.forks, 0)
-        from lost where p.id = lost.id and p.namespace_id not in (select id from homes)
+      delete from projects where namespace_id in (select id from homes) returning id
     )
     select id from gone order by id`,
 )

@@ -76,7 +76,7 @@ export async function movingRefs<Result>(
   }
 }
 
-/** What commits say is heard when the database is back; their refs alone do not tell which of them are new. */
+/** Keeps a push on disk until the database is back: refs alone do not tell which commits are new. */
 async function keepUnheard(
   { moving, actor }: Tools,
   project: Place,

@@ -1,7 +1,7 @@
 import { approve, unapprove } from './approvals.ts'
 import { asDraft, asReady, isDraft } from './drafts.ts'
 import { isLonger } from './lengths.ts'
-import { findTwin, whyNotInto } from './merge_request_writes.ts'
+import { findTwin } from './merge_request_writes.ts'
 import type { MergeRequestRun, Told } from './quick_action_run.ts'
 
 // Commands that say how ready a merge request is, and where it is to go.
@@ -37,11 +37,12 @@ export async function unapproveIt({ db, actor, row }: MergeRequestRun): Promise<
 
 /** As it is changed by hand: into a branch that there is, into which no other merge request brings the same. */
 export async function retarget(run: MergeRequestRun, branch: string): Promise<Told> {
-  const { db, git, row } = run
+  const { db, row } = run
   const isOver = row.state === 'merged' || row.state === 'locked'
   if (!run.may.change || isOver || branch === '') return undefined
-  if ((await whyNotInto(git, row, branch)) !== undefined) return undefined
   const { iid, source_branch, source_project_id, project_id } = row
+  const isItself = project_id === source_project_id && branch === source_branch
+  if (isItself || run.branches?.existing.has(branch) !== true) return undefined
   const ends = { project_id, source_project_id: source_project_id ?? 0, source_branch, target_branch: branch }
   const twin = await findTwin(db, ends)
   if (twin !== undefined && twin !== iid) return undefined

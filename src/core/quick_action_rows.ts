@@ -154,7 +154,7 @@ const metadata = statements<{ kind: Assigned }, { id: number }, Metadata>(
                        from label_links k join labels l on l.id = k.label_id where k.noteable_id = r.id), '[]') as labels
       from ${sql.table(TABLES[kind])} r where r.id = ${p.id}`,
 )
-/** What a record is part of. */
+/** The labels and the milestone of a record. */
 export const metadataOf = async (
   db: Db,
   { kind, id }: { readonly kind: Assigned; readonly id: number },

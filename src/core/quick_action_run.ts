@@ -1,12 +1,12 @@
 import type { Db } from '../db/client.ts'
 import type { Issue, MergeRequest } from '../db/schema_planning.ts'
-import type { Instance } from '../instance.ts'
 import type { Noteable } from './conversation.ts'
 import type { IssueChange } from './issue_changes.ts'
 import type { MergeRequestChange } from './merge_request_changes.ts'
 import type { Project } from './projects.ts'
 import type { Assigned, Commanded, CommandedRow } from './quick_action_rows.ts'
 import type { Viewer } from './roles.ts'
+import type { TargetBranches } from './target_branches.ts'
 
 /** Where the record is: its project, which an epic has not, and the groups around it, from the root down. */
 export interface Place {
@@ -22,13 +22,14 @@ type Changing = { -readonly [Name in keyof Change]: Change[Name] }
 /** One text's commands on their way. */
 export interface Run {
   readonly db: Db
-  readonly git: Instance['git']
   readonly actor: Viewer & { readonly username: string }
   readonly place: Place
   readonly now: Date
   readonly about: Noteable & { readonly kind: Commanded }
   /** The record as it was before the first command. */
   readonly row: CommandedRow
+  /** The branches that the text names, where it is about a merge request. */
+  readonly branches?: TargetBranches | undefined
   /** Set while the record is made. */
   readonly fresh: boolean
   /** Whether the caller may change its words and its state, and whether they say what it is part of. */

@@ -1,4 +1,4 @@
-import type { Instance } from '../instance.ts'
+import type { Db } from '../db/client.ts'
 import type { Noteable } from './conversation.ts'
 import { changeEpic } from './epics.ts'
 import { changeIssue } from './issue_changes.ts'
@@ -10,6 +10,7 @@ import { holdersNow, holdRecord, setTimes, type CommandedRow } from './quick_act
 import { parseCommands, type Command } from './quick_action_text.ts'
 import { ROLES } from './roles.ts'
 import { writeSystemNote } from './system_notes.ts'
+import type { TargetBranches } from './target_branches.ts'
 import { FORGOTTEN, estimated, spent } from './time_tracking.ts'
 
 export interface Obeyed {
@@ -23,11 +24,14 @@ export interface Obeyed {
   readonly summary: readonly string[]
 }
 
-interface Speaker extends Pick<Instance, 'db' | 'git'> {
+interface Speaker {
+  readonly db: Db
   readonly actor: Run['actor']
   readonly now: Date
   /** Set while the record is made, and its description said: whether the caller says what it is part of. */
   readonly making?: { readonly plans: boolean }
+  /** For texts about merge requests: the branches that the text names, read before the transaction. */
+  readonly branches?: TargetBranches | undefined
 }
 
 /** As many are obeyed in one text. */
@@ -141,11 +145,11 @@ async function settle(speaker: Speaker, run: Run): Promise<void> {
     })
 }
 
-function change({ db, git, actor, now }: Speaker, run: Run): Promise<unknown> {
+function change({ db, actor, now, branches }: Speaker, run: Run): Promise<unknown> {
   const { about, place, fresh: quiet } = run
   if (about.kind === 'epic') return changeEpic({ db, actor, line: place.line, quiet }, about.id, run.change)
   if (place.project === undefined) throw new Error('a record of a project has none')
-  const deed = { db, git, actor, project: place.project, now, quiet }
+  const deed = { db, actor, project: place.project, now, quiet, branches }
   return about.kind === 'issue'
     ? changeIssue(deed, about.id, run.change)
     : changeMergeRequest(deed, about.id, run.change)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Git } from '../git/git.ts'
 import { maintain } from '../git/care/maintenance.ts'
+import { pointHead } from '../git/refs/head.ts'
 import { directoryBytes } from '../git/sizes.ts'
 import type { Job } from '../jobs/job.ts'
 import { repositoryPath } from './projects.ts'
@@ -17,6 +18,24 @@ export const measureRepository: Job<{ project_id: number }> = {
   run: async ({ db, git }, { project_id }) => {
     const size = await directoryBytes(git.directory(repositoryPath(project_id))).catch(() => 0)
     await db.run(setSize, { id: project_id, size })
+  },
+}
+
+const branchOf = statement(
+  (p: Slots<{ id: number }>) => sql<{ default_branch: string | null }>`
+    select default_branch from projects where id = ${p.id}`,
+)
+/** Points HEAD at the default branch of the row. */
+export const followDefaultBranch: Job<{ project_id: number }> = {
+  name: 'follow_default_branch',
+  run: async ({ db, git }, { project_id }) => {
+    const repository = git.repository(repositoryPath(project_id))
+    await repository.locked(['HEAD'], async () => {
+      const branch = (await db.one(branchOf, { id: project_id }))?.default_branch ?? undefined
+      const head = await repository.defaultBranch()
+      if (branch !== undefined && head !== undefined && head !== branch)
+        await pointHead(git.directory(repository.path), branch)
+    })
   },
 }
 

@@ -58,3 +58,18 @@ export const seesInside = (p: CallerSlots, everything: boolean): RawBuilder<unkn
            or ${held} >= ${sql.lit(ROLES.guest)}
            or coalesce(${held}, ${minimal}) = ${minimal} and ${belongsBelow(sql`mine`, sql`n.id`)})`
 }
+
+const roleInFork = roleInProject(sql`mine`, sql`f.id`, sql`fn.traversal_ids`)
+/**
+ * How many forks of the project `name` the caller sees. Those that need no membership are counted by index alone; roles are
+ * computed for the others.
+ */
+export const visibleForks = (p: CallerSlots, name: 'p' | 'o', everything: boolean): RawBuilder<number> => {
+  const forks = sql`from projects f where f.forked_from_project_id = ${sql.ref(`${name}.id`)}`
+  if (everything) return sql`(select count(*)::int ${forks})`
+  return sql`(
+    (select count(*)::int ${forks} and f.visibility = any(${p.open_to}))
+    + (select count(*)::int from (select f.id, f.namespace_id ${forks} and f.visibility <> all(${p.open_to})) f
+         join namespaces fn on fn.id = f.namespace_id
+        where ${roleInFork} >= ${sql.lit(ROLES.guest)}))`
+}

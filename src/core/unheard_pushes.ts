@@ -64,7 +64,7 @@ async function writeDurably(directory: string, text: string): Promise<void> {
   } finally {
     await handle.close()
   }
-  // Whoever reads the folder finds whole files only.
+  // Readers of the folder find complete files only.
   await rename(file, `${file}.json`)
   const folder = await open(directory, 'r')
   try {

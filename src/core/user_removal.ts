@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { User } from '../db/schema.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import { lasts } from './expiry.ts'
 import { removeTree } from './group_tree.ts'
+import { findInternal } from './internal_users.ts'
 import { removeProjectsBelow } from './project_removal.ts'
 import { ROLES } from './roles.ts'
 
@@ -24,28 +24,6 @@ const groupsOwnedAlone = statement(
 /** Whether some group would be left without an owner. */
 export const ownsAlone = async (db: Db, id: number): Promise<boolean> =>
   (await db.one(groupsOwnedAlone, { id })) !== undefined
-
-const ghost = statement(() => q.selectFrom('users').selectAll().where('user_type', '=', 'ghost'))
-const makeGhost = statement(
-  () => sql`
-    insert into users (username, name, email, user_type, confirmed_at)
-    select 'ghost' || coalesce(nullif(number, 0)::text, ''), 'Ghost User', 'ghost@noreply.invalid', 'ghost', null
-      from generate_series(0, 1000) number
-     where not exists (select from users u where lower(u.username) = 'ghost' || coalesce(nullif(number, 0)::text, ''))
-       and not exists (select from routes r where r.path = 'ghost' || coalesce(nullif(number, 0)::text, ''))
-     order by number limit 1
-    on conflict do nothing`,
-)
-
-/** Who stands for everybody that is gone. */
-async function findGhost(db: Db): Promise<User> {
-  const known = await db.one(ghost, {})
-  if (known !== undefined) return known
-  await db.run(makeGhost, {})
-  const made = await db.one(ghost, {})
-  if (made === undefined) throw new Error('there is no ghost')
-  return made
-}
 
 /** Where a user stands as the one who wrote something. What is gone with the user is not here: tokens, todos, roles. */
 const WRITTEN = [
@@ -100,7 +78,7 @@ export async function removeUserAndAll(db: Db, id: number, contributionsToo: boo
     for (const group of await db.rows(groupsOwnedAlone, { id })) await removeTree(db, group.id)
     for (const one of discard) await db.run(one, { id })
   } else {
-    const { id: ghost_id } = await findGhost(db)
+    const { id: ghost_id } = await findInternal(db, 'ghost')
     for (const one of handOver) await db.run(one, { id, ghost_id })
     await db.run(handOverReactions, { id, ghost_id })
   }

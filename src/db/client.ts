@@ -1,10 +1,11 @@
 import pg from 'pg'
+import { copyOut } from './copying.ts'
 import { isHanging } from './errors.ts'
 import { HANGING, createLane, type Queryable } from './lane.ts'
 import { createListener, type Listener, type LockKeys } from './listener.ts'
 import { listed, type Listed, type PageStatement } from './pages.ts'
 import { SESSION, isFull, keepPlan, planFor, type Sent } from './planning.ts'
-import type { Statement } from './statement.ts'
+import type { Sql, Statement } from './statement.ts'
 import { types } from './types.ts'
 
 /** Runs statements. Outside a transaction each call stands alone and is durable when it resolves. */
@@ -16,7 +17,7 @@ export interface Db {
   one<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | undefined>
   /** The row that an insert returns. */
   insert<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row>
-  /** The row that an update returns. Throws when the record is gone; the kernel then answers as its gates do. */
+  /** The row that an update returns, or a lock. Throws when the record is gone; the kernel then answers as its gates do. */
   update<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row>
   /** Deletes. Throws when the record is gone, as `update` does. */
   remove<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<void>
@@ -29,6 +30,8 @@ export interface Db {
   ): Promise<Listed<Row>>
   /** The number of rows it touched. */
   run<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<number>
+  /** The rows of a query without parameters as CSV with a header, streamed. Outside a transaction. */
+  copy(query: Sql): AsyncIterable<Buffer>
   /** Runs a script of several statements that answers nothing: migrations. */
   script(text: string): Promise<void>
   /**
@@ -100,6 +103,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   return {
     ...db,
     pool,
+    copy: (query) => copyOut(settings, query),
     transaction: (work, { snapshot = false } = {}) => transact(pool, work, { snapshot, onStatement }),
     moveTo: (next) => {
       Object.assign(settings, next)
@@ -217,6 +221,9 @@ function over(connections: Scriptable, points: Queryable, onStatement: (name: st
     run,
     script: async (text) => {
       await connections.query({ text, query_timeout: PATIENCE })
+    },
+    copy: () => {
+      throw new Error('COPY stands inside a transaction')
     },
     transaction: () => {
       throw new Error('a transaction stands inside a transaction')

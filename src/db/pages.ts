@@ -7,7 +7,7 @@ export const COUNTED = 10_000
 /** The counted query; a function of a row limit where the list unites several parts that each need the limit. */
 export type Matches = RawBuilder<unknown> | ((limit: number) => RawBuilder<unknown>)
 
-/** What a statement of a page is bound to. */
+/** Parameters of a page's statement. */
 export interface Page {
   readonly limit: number
   readonly offset: number

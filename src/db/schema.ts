@@ -4,8 +4,8 @@ import type * as people from './schema_people.ts'
 import type { BadgeTable } from './schema_badges.ts'
 import type * as ci from './schema_ci.ts'
 import type { CiVariableTable } from './schema_ci_variables.ts'
-import type { FreezePeriodTable } from './schema_freeze_periods.ts'
 import type { BlobTable } from './schema_blobs.ts'
+import type { DeliveryTables } from './schema_delivery.ts'
 import type { PackageTables } from './schema_packages.ts'
 import type * as label from './schema_labels.ts'
 import type * as conversation from './schema_conversation.ts'
@@ -20,8 +20,11 @@ import type {
   ProtectedBranchLevelTable,
 } from './schema_repositories.ts'
 
-/** The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. */
-export interface Database extends PackageTables {
+/**
+ * The tables, column by column as the migrations make them. Ids are numbers, dates `YYYY-MM-DD`. The table of a record
+ * that one area alone reads is declared by its `entity.ts`.
+ */
+export interface Database extends PackageTables, DeliveryTables {
   users: people.UserTable
   user_emails: people.UserEmailTable
   resource_bots: people.ResourceBotTable
@@ -68,7 +71,6 @@ export interface Database extends PackageTables {
   todos: conversation.TodoTable
   label_priorities: planning.LabelPriorityTable
   badges: BadgeTable
-  freeze_periods: FreezePeriodTable
   blobs: BlobTable
   ci_variables: CiVariableTable
   namespace_counters: planning.NamespaceCounterTable
@@ -136,7 +138,6 @@ interface ProjectTable extends Times {
   settings: Json<Record<string, unknown>>
   custom_attributes: Json<Record<string, string>>
   star_count: Generated<number>
-  forks_count: Generated<number>
   open_issues_count: Generated<number>
   /** Without the confidential ones. */
   open_public_issues_count: Generated<number>

@@ -29,7 +29,7 @@ export interface UserTable extends Times {
   name: string
   email: string
   state: Generated<'active' | 'blocked' | 'deactivated'>
-  user_type: Generated<'human' | 'project_bot' | 'ghost'>
+  user_type: Generated<'human' | 'project_bot' | 'ghost' | 'alert_bot'>
   admin: Generated<boolean>
   external: Generated<boolean>
   avatar_url: string | null

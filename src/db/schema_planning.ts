@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Id, Time, Times } from './columns.ts'
 import type { Visibility } from './schema.ts'
+import type { AlertSeverity } from './schema_alerts.ts'
 
 // The tables of what people plan, and talk about. The database gives a noteable its id, whatever is inserted.
 
@@ -18,6 +19,8 @@ export interface IssueTable extends Times {
   description: string | null
   state: Generated<'opened' | 'closed'>
   issue_type: Generated<'issue' | 'incident' | 'test_case' | 'task'>
+  /** Of an incident; null is unknown. */
+  severity: AlertSeverity | null
   confidential: Generated<boolean>
   milestone_id: number | null
   iteration_id: number | null

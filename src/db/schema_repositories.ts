@@ -49,6 +49,7 @@ export interface PipelineTable extends Times {
   merge_request_id: number | null
   parent_id: number | null
   source_job_id: number | null
+  schedule_id: number | null
   committed_at: Date | null
   started_at: Date | null
   finished_at: Date | null

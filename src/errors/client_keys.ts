@@ -60,19 +60,16 @@ export async function create(
   projectId: number,
 ): Promise<ErrorTrackingClientKey> {
   const key = CLIENT_KEY_PREFIX + randomBytes(16).toString('hex')
-  const row = await db.one(insertStatement, {
+  return db.insert(insertStatement, {
     project_id: projectId,
     digest: digestOf(key),
     sealed: vault.seal(key),
   })
-  if (row === undefined) throw new Error('a client key was not inserted')
-  return row
 }
 
 const removeStatement = statement(
   (p: Slots<{ project_id: number; id: number }>) =>
     sql`delete from error_tracking_client_keys where project_id = ${p.project_id} and id = ${p.id}`,
 )
-/** Returns the number of keys removed: 0 when another request was faster. */
-export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
-  db.run(removeStatement, { project_id: projectId, id })
+export const remove = (db: Db, projectId: number, id: number): Promise<void> =>
+  db.remove(removeStatement, { project_id: projectId, id })

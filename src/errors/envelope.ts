@@ -53,7 +53,7 @@ function readHeader(line: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(line.toString())
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // What is no JSON is no header.
+    // Falls through: a header has to be JSON.
   }
   throw new BadEnvelope('a header that is no object')
 }

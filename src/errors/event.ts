@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 // Events as SDKs write them, and what groups them.
 
-/** What is kept of one event. */
+/** The stored part of one event. */
 export interface ErrorEvent {
   readonly event_id: string
   readonly fingerprint: Buffer
@@ -98,7 +98,7 @@ const eventIdOf = (event: Json): string | undefined => {
   return id !== undefined && /^[0-9a-f]{32}$/.test(id) ? id : undefined
 }
 
-/** What makes two events one error: type and frames, or without frames the text, numbers aside. */
+/** The default grouping of events: type and frames, or without frames the text, numbers aside. */
 const defaultParts = (
   thrown: Thrown | undefined,
   template: string | undefined,

@@ -28,7 +28,5 @@ const saveStatement = statement(
 
 /** Creates the settings of a project or replaces them. */
 export async function save(db: Db, values: Values): Promise<ErrorTrackingSetting> {
-  const row = await db.one(saveStatement, values)
-  if (row === undefined) throw new Error('error tracking settings were not saved')
-  return row
+  return db.insert(saveStatement, values)
 }

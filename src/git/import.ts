@@ -36,7 +36,7 @@ interface Source {
   environment: Record<string, string>
 }
 
-/** What an import is given memory for: how many objects come is not known before. */
+/** Objects that an import gets memory for: the real number is not known before. */
 const MANY_OBJECTS = 5_000_000
 const hourMs = 3_600_000
 const gibibyte = 2 ** 30

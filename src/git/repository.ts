@@ -7,7 +7,7 @@ import { fileSizes, type FileSize } from './objects/file_sizes.ts'
 import type { ObjectAnswer, ObjectQuestion } from './processes/cat_file.ts'
 import { parseCommit, type Commit } from './objects/commit.ts'
 import type { DiffQuestion, Stats } from './processes/diff_tree.ts'
-import { isGitError } from './errors.ts'
+import { GitError, isGitError } from './errors.ts'
 import type { LogQuery, Walks, WalkTools } from './history/log.ts'
 import { mergedInto } from './history/merged.ts'
 import { isAbbreviation, isSha, refCandidates } from './names.ts'
@@ -191,6 +191,9 @@ export async function findCommit(
   return commit
 }
 
+/** Bytes of a root tree up to which lines are counted, as of one that is read. */
+const MAX_TREE_BYTES = 32 * 1024 * 1024
+
 async function findStats(
   room: Room,
   gitDirectory: string,
@@ -202,6 +205,10 @@ async function findStats(
     if (known !== undefined) return [sha, known]
     const commit = await findCommit(room, gitDirectory, sha)
     if (commit === undefined) return [sha, undefined]
+    // Git reads the whole tree of a commit without a parent, and of most others.
+    const tree = await room.objects.ask(gitDirectory, { command: 'info', object: commit.tree })
+    if ((tree?.size ?? 0) > MAX_TREE_BYTES)
+      throw new GitError('too_large', 'The tree is too large to compare')
     const stats = await room.diffs.ask(gitDirectory, { sha, parent: commit.parents[0] })
     room.stats.set(key, stats)
     return [sha, stats]

@@ -10,9 +10,11 @@ const FOLDED = '/-/in'
 export const isOutside = (path: string): boolean => path.startsWith(BASE)
 export const withoutBase = (path: string): string => path.slice(BASE.length)
 
+const isFolded = (path: string): boolean => isOutside(path) && path.includes(FULL_PATH)
+
 /** The address at which an operation is routed. */
 export const addressOf = (prefix: string, path: string): string =>
-  isOutside(path) ? `${FOLDED}${withoutBase(path)}` : prefix + path
+  isFolded(path) ? `${FOLDED}${withoutBase(path)}` : isOutside(path) ? withoutBase(path) : prefix + path
 
 /**
  * Makes the function that brings an address to the form in which it is routed: `/group/project/alerts/notify.json` has
@@ -22,7 +24,7 @@ export function foldPaths(operations: readonly { readonly path: string }[]): (ur
   const tails = [
     ...new Set(
       operations
-        .filter(({ path }) => isOutside(path))
+        .filter(({ path }) => isFolded(path))
         .map(({ path }) =>
           withoutBase(path)
             .replace(`/${FULL_PATH}`, '')
@@ -31,16 +33,36 @@ export function foldPaths(operations: readonly { readonly path: string }[]): (ur
         ),
     ),
   ]
-  if (tails.length === 0) return gitAddress
+  if (tails.length === 0) return plainAddress
   const address = new RegExp(
     `^/(?!api/|-/)([^?#]+?)(${tails.toSorted((a, b) => b.length - a.length).join('|')})/?(?=$|[?#])`,
   )
   return (url) =>
-    gitAddress(url).replace(
+    plainAddress(url).replace(
       address,
       (_, fullPath: string, tail: string) => `${FOLDED}/${fullPath.replaceAll('/', '%2F')}${tail}`,
     )
 }
+
+const ARTIFACTS = '/artifacts/'
+const REF_ARTIFACT = /^(\/api\/v4\/projects\/[^/?#]+\/jobs\/artifacts\/)([^?#]+?)\/(download|raw)(?=[/?#]|$)/
+const ARTIFACT_FILE =
+  /^(\/api\/v4\/projects\/[^/?#]+\/jobs\/(?:\d+\/artifacts|artifacts\/[^/?#]+\/raw)\/)([^?#]+)/
+
+/** Brings refs and paths of artifacts, whose slashes clients leave as they are, to one segment each. */
+const artifactAddress = (url: string): string => {
+  const folded = (_: string, before: string, text: string): string => before + text.replaceAll('/', '%2F')
+  return url
+    .replace(
+      REF_ARTIFACT,
+      (all, before: string, ref: string, what: string) => `${folded(all, before, ref)}/${what}`,
+    )
+    .replace(ARTIFACT_FILE, folded)
+}
+
+/** An address whose parameters have one segment each. */
+const plainAddress = (url: string): string =>
+  url.includes(ARTIFACTS) ? artifactAddress(url) : gitAddress(url)
 
 const GIT_ADDRESS =
   /^\/(?!api\/|-\/)([^?#]+?)(?:\.git)?\/(info\/refs|info\/lfs\/[^?#]*|git-upload-pack|git-receive-pack)(?=$|[?#])/

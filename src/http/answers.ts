@@ -127,11 +127,24 @@ function inOrder(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(inOrder)
   if (typeof schema !== 'object' || schema === null) return schema
   const copy = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, inOrder(one)]))
-  const { properties, required } = copy
+  const { anyOf, properties, required } = copy
+  // The serialiser tells the forms of a union by their required fields.
+  if (isUnion(schema) && Array.isArray(anyOf))
+    return {
+      ...copy,
+      anyOf: anyOf.map((form: object, i) => ({ ...form, required: schema.anyOf[i]?.required ?? [] })),
+    }
   if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return copy
   const [first] = Object.keys(properties)
   return first !== undefined && required.includes(first) ? { ...copy, required: [first] } : copy
 }
+
+/** Whether a schema is of several kinds of objects. */
+const isUnion = (schema: object): schema is { anyOf: { type?: string; required?: string[] }[] } =>
+  'anyOf' in schema &&
+  Array.isArray(schema.anyOf) &&
+  schema.anyOf.length > 1 &&
+  schema.anyOf.every((form: { type?: string }) => form.type === 'object')
 
 /** An answer as it is sent, in bytes: to text the framework would add a charset, and clients compare to the letter. */
 class Written {

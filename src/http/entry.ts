@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Type as t, type TObject } from 'typebox'
 import type { Instance } from '../instance.ts'
 import { emptyTree, type Tree } from './forms.ts'
-import type { Actor, Along, AnyGate, Context } from './gate.ts'
+import type { Actor, Along, AnyGate, Context, Transact } from './gate.ts'
 import { onceFor } from './once.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { pageParams, readPage } from './pages.ts'
@@ -22,12 +22,16 @@ export interface Visit {
   readonly scopes?: readonly string[]
   /** Whether a token may come as the password of HTTP Basic. */
   readonly basic?: boolean
+  /** Whether it may be the token of a running job. */
+  readonly jobTokens?: boolean
 }
 export interface Visitor {
   readonly actor: Actor | null
   readonly tokenId: number | null
   /** Whose token it is, when that is not the actor. */
   readonly owner?: Actor
+  /** The running job whose token it is. */
+  readonly jobId?: number
   readonly along: unknown
 }
 
@@ -42,18 +46,22 @@ export function compileAlong(op: NamedOperation): (path: PathParams) => Visit['a
 /** What gates and handlers see, as the kernel builds it. */
 export type AnyContext = Context & Record<string, unknown>
 
+const inTransaction: Transact = (ctx, work) => ctx.db.transaction((db) => work({ ...ctx, db }))
+
 const NO_BYTES = Buffer.alloc(0)
 
 export const contextOf = (instance: Instance, visitor: Visitor, { method, headers }: Visit): AnyContext =>
   Object.assign(Object.create(null) as object, instance, {
     actor: visitor.actor,
     tokenId: visitor.tokenId,
+    jobId: visitor.jobId ?? null,
     along: visitor.along,
     now: new Date(),
     method,
     bytes: NO_BYTES,
     header: (name: string) => [headers[name]].flat()[0],
     stillMatches: async () => {},
+    transact: inTransaction,
   }) as AnyContext
 
 type Entry = (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void>

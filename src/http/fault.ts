@@ -12,7 +12,7 @@ import {
   unavailable,
 } from './problems.ts'
 
-/** What errors of the database and of git mean; the kernel does not know git. */
+/** Classifies errors of the database and of git; the kernel does not know git. */
 export interface Faults {
   /** Whether an error says that something the server leans on did not get to answer: a 503 then. */
   readonly isAway: (error: unknown) => boolean
@@ -42,7 +42,7 @@ export function problemOf(
     return warned(objectTooLarge(), 'git holds more than one answer may take')
   if (isGone(error) && request.method !== 'DELETE')
     return warned(noSuchRecord(), 'what this operation names went away')
-  // What is to be deleted may have got something new meanwhile.
+  // A record to be deleted may have got new children meanwhile.
   if (isBusy(error) || isGone(error)) return conflict('409 Conflict: Resource lock')
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return request.routeOptions.config.inbound?.tooLarge() ?? bodyTooLarge()

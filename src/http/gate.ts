@@ -16,6 +16,8 @@ export interface Context extends Instance {
   readonly actor: Actor | null
   /** The id of the token that was presented; null without one. */
   readonly tokenId: number | null
+  /** The running job whose token was presented; null for any other token. */
+  readonly jobId: number | null
   readonly now: Date
   /** As sent; a GET answers HEAD too. */
   readonly method: string
@@ -26,11 +28,21 @@ export interface Context extends Instance {
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
   readonly along: unknown
   /**
-   * For what moves refs, to call while it holds their lock: throws 412 where the caller's `If-Match` holds no more, and
-   * what refuses a caller who may not do it any more.
+   * Operations that move refs call it under the lock of the refs: throws 412 where `If-Match` no longer holds, and the
+   * refusal of a gate that no longer passes.
    */
   readonly stillMatches: () => Promise<void>
+  readonly transact: Transact
 }
+
+/**
+ * Runs `work` in one transaction, with the context of that transaction: for operations around which none stands. A
+ * conditional write passes its gates and its condition again inside, on one snapshot.
+ */
+export type Transact = <Ctx extends Context, Result>(
+  ctx: Ctx,
+  work: (ctx: Ctx) => Promise<Result>,
+) => Promise<Result>
 
 /** Which records can be read together with the token, in one statement. */
 export type Along = 'project' | 'group' | 'namespace'

@@ -23,7 +23,7 @@ export interface Inbound {
 
 const placesOf = onceFor((_inbound: Inbound) => ({ taken: 0 }))
 
-/** What the route of an inbound operation needs: a limit of its own, and a place for each request until its answer. */
+/** Route options of an inbound operation: a body limit of its own, and a place for each request until its answer. */
 export const inboundRoute = (
   inbound: Inbound,
 ): { bodyLimit: number; onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void> } => ({

@@ -23,7 +23,11 @@ interface Asked {
 /** Makes the function that reads who asks an operation for what. */
 export function compileVisit(op: NamedOperation): (request: FastifyRequest) => Asked {
   const alongOf = compileAlong(op)
-  const open = { scopes: op.scopes ?? [], basic: op.challenge !== undefined }
+  const open = {
+    scopes: op.scopes ?? [],
+    basic: op.challenge !== undefined,
+    jobTokens: op.jobTokens === true,
+  }
   return ({ params, query: asked, body, method, headers, ip }) => {
     const path = params as PathParams
     const query = (asked as { text: string }).text
@@ -33,8 +37,8 @@ export function compileVisit(op: NamedOperation): (request: FastifyRequest) => A
 }
 
 /**
- * What a caller passes before a large body is read: all that comes before the parameters, and being somebody. Who does
- * not pass is counted here; all others are when their body is there.
+ * The checks before a large body is read: all that come before the parameters, and a signed-in caller. Rate-limits
+ * refused callers here; admitted ones after the body is read.
  */
 export function compileKnock(
   op: NamedOperation,

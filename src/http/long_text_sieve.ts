@@ -99,7 +99,7 @@ export class Sieve extends Transform {
     this.push(bytes)
   }
 
-  /** What is kept of a chunk is passed on in as few pieces as there are long texts in it. */
+  /** Passes the kept parts of a chunk on, one piece between two long texts. */
   #sift(chunk: Buffer, file: FileHandle): void {
     let kept = 0
     for (let at = 0; at < chunk.length;) {

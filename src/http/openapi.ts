@@ -8,7 +8,7 @@ import { publishedPageParams } from './pages.ts'
 
 type Json = Record<string, unknown>
 
-/** What programs send is read by its content, whatever its media type. */
+/** Inbound bodies are read by their content, whatever their media type. */
 const ANY_BODY: Json = { content: { '*/*': { schema: {} } } }
 
 /** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */

@@ -39,7 +39,7 @@ export function refusals(op: NamedOperation): Json {
     badParams(['X is invalid']),
     ...(op.inbound ? [op.inbound.tooLarge(), op.inbound.busy()] : SIGN_IN_REFUSALS),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
-    ...(op.refuses ?? []).map((refusal) => refusal()),
+    ...(op.refuses ?? []).map((refusal) => (typeof refusal === 'function' ? refusal() : refusal)),
     ...(recordOf(op) === undefined ? [] : [preconditionFailed()]),
     ...(op.method !== 'GET' && mayMove(op) ? [hasMoved()] : []),
     ...(mayMove(op) ? [objectTooLarge()] : []),

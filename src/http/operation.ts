@@ -65,6 +65,8 @@ type Paging<R extends TSchema> = R extends PageSchema<TSchema> ? { readonly page
 /** Bytes of a body that holds a text of a million signs, each of them written as `\u00e9` if its sender likes. */
 export const LONG_TEXT = 7 * 1024 * 1024
 
+type Refusal = Problem | (() => Problem)
+
 /** One endpoint. The fields are written in the order they run. */
 export interface Operation<
   P extends string,
@@ -85,13 +87,16 @@ export interface Operation<
   /** Bytes of a body, where they are more than usual: who sends so many is signed in, and past `first`, before they are read. */
   readonly takes?: number
   /**
-   * Set where git refs move: git first, then the rows, by single statements. No transaction stands open while git works.
-   * What a crash leaves between the two, the reconciler of `core/pushes.ts` mends. `upstream` where a POST waits for
-   * another server: no transaction stands open meanwhile.
+   * `refs` where git refs move: git first, then the rows, by single statements and without a transaction. The reconciler
+   * of `core/pushes.ts` mends a crash between the two. `upstream` where a POST waits for another server, without a
+   * transaction. `rows` where git is read before or after the rows are written: the handler writes
+   * them in one `ctx.transact`.
    */
-  readonly moves?: 'refs' | 'upstream'
+  readonly moves?: 'refs' | 'upstream' | 'rows'
   /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
   readonly scopes?: readonly string[]
+  /** Set where the token of a running job opens it, in the name of the job's user. */
+  readonly jobTokens?: true
   /**
    * Set where clients may send their token as the password of HTTP Basic: the `WWW-Authenticate` of a 401. A reader whose
    * password will not do is taken for a caller without a token, as published.
@@ -116,8 +121,8 @@ export interface Operation<
   readonly status?: number
   /** Other successes: status to schema of the body, or null for none. */
   readonly also?: Readonly<Record<number, TSchema | null>>
-  /** Refusals of the handler itself, beside those of its gates and parameters. */
-  readonly refuses?: readonly (() => Problem)[]
+  /** Refusals of the handler itself, beside those of its gates and parameters: their functions, or examples of them. */
+  readonly refuses?: readonly Refusal[]
 }
 
 /** An operation as the kernel sees it: typed on the inside, uniform on the outside. */
@@ -129,8 +134,9 @@ export interface AnyOperation {
   readonly deprecated?: true
   readonly takes?: number
   readonly inbound?: Inbound
-  readonly moves?: 'refs' | 'upstream'
+  readonly moves?: 'refs' | 'upstream' | 'rows'
   readonly scopes?: readonly string[]
+  readonly jobTokens?: true
   readonly challenge?: string
   readonly reads?: Readonly<Record<string, string>>
   readonly first?: Gates
@@ -141,7 +147,7 @@ export interface AnyOperation {
   readonly returns: TSchema
   readonly status?: number
   readonly also?: Readonly<Record<number, TSchema | null>>
-  readonly refuses?: readonly (() => Problem)[]
+  readonly refuses?: readonly Refusal[]
 }
 
 export function operation<

@@ -20,7 +20,7 @@ export const pageParams = (strict: boolean): TObject => {
   })
 }
 
-/** What a document tells of them: `keyset` and its cursor on lists that have it; all others answer it with 405. */
+/** The page parameters of the document: `keyset` and its cursor on lists that have it; all others answer it with 405. */
 export const publishedPageParams = ({ strict, keyset }: PageOptions): TObject => {
   const { properties } = pageParams(strict)
   if (keyset) return t.Object(properties)
@@ -122,7 +122,7 @@ export function openQuery(text: string): string {
 /** `labels` of `labels[]` and `not` of `not[labels]`. */
 const plainName = (name: string): string => name.split('[', 1)[0] ?? name
 
-/** What a list declares: nothing else is repeated in links, which are headers. */
+/** The declared parameters of a list: links, which are headers, repeat no others. */
 export const declaredNames = ({ params }: Pick<NamedOperation, 'params'>): ReadonlySet<string> =>
   new Set([...Object.keys(params?.properties ?? {}), 'pagination'])
 

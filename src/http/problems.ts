@@ -41,6 +41,8 @@ export const forbidden = (reason?: string): Problem => message(403, because('403
 export const notFound = (thing: string): Problem => message(404, `404 ${thing} Not Found`)
 /** A record that is missing inside a parent the caller can see. */
 export const noSuchRecord = (): Problem => message(404, '404 Not found')
+/** The same, where the published text is a sentence of its own: `Alert not found`. */
+export const absent = (text: string): Problem => message(404, text)
 /** A token that was looked up and is none. */
 export const noSuchToken = (): Problem => message(404, { error: 'Not found' })
 export const conflict = (text: string | object = '409 Conflict'): Problem => message(409, text)

@@ -57,7 +57,7 @@ test('a full disk is 507, of files as of the database; a statement past its dead
   )
 })
 
-/** What the server answers to bytes on a connection, whole. */
+/** The server's whole answer to bytes on a connection. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.end(bytes)

@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import type { AnyGate, Gate } from './gate.ts'
 
-// What the compiler checks of an operation: that gates stand in order, and that every id in the path is loaded by one.
+// Checks by the compiler: gates stand in order, and one of them loads every id in the path.
 
 export type Gates = readonly AnyGate[]
 export type Given<G extends Gates> = G extends readonly [
@@ -34,19 +34,19 @@ type InOrder<G extends Gates, Have extends object = object> = G extends readonly
 /** Path names that mean a record, so a gate must load them; the rest (:sha, :email) may be plain params. */
 type RawId<P extends string, Q> = Extract<Names<P> & keyof Q, 'id' | `${string}_id` | `${string}_iid`>
 
-/** What the gates behind the parameters may look at beside what earlier gates gave. */
+/** The parameters, for gates that stand behind them. */
 export interface Read<Q extends TProperties> {
   readonly params: Static<TObject<Q>>
 }
 
-/** What an operation must get right to compile. */
+/** Rules for an operation. The error stands at `summary`, whose short type leaves one line of it. */
 export type Sound<P extends string, F extends Gates, G extends Gates, Q extends TProperties> =
   Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> extends never
     ? [RawId<P, Q>] extends [never]
       ? 'allows' extends [...F, ...G][number]['kind']
         ? [InOrder<F>, InOrder<G, Given<F> & Read<Q>>] extends [true, true]
           ? unknown
-          : { readonly gates: 'a gate stands before what it needs' }
-        : { readonly gates: 'no gate says who may call' }
-      : { readonly gates: `:${RawId<P, Q>} names a record: load it with a gate` }
-    : { readonly gates: `nothing reads :${Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> & string}` }
+          : { readonly summary: 'a gate stands before what it needs' }
+        : { readonly summary: 'no gate says who may call' }
+      : { readonly summary: `:${RawId<P, Q>} names a record: load it with a gate` }
+    : { readonly summary: `nothing reads :${Exclude<Names<P>, Loaded<[...F, ...G]> | keyof Q> & string}` }

@@ -105,6 +105,8 @@ async function readForm(raw: IncomingMessage, contentType: string, take: (file: 
       const one = take({ name, file_name, bytes: stream }).finally(() => stream.resume())
       one.catch(reject)
       taken.push(one)
+      // A refusal destroys the stream, which may have no reader then.
+      stream.on('error', () => {})
       streams.push(stream)
     })
     parser.on('fieldsLimit', () => reject(bodyTooComplex(`${MAX_FIELDS} parameters`)))

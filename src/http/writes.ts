@@ -1,6 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
 import type { AnyContext } from './entry.ts'
+import type { Transact } from './gate.ts'
 import type { NamedOperation } from './operation.ts'
 import { onSnapshot } from './precondition.ts'
 
@@ -22,24 +23,34 @@ interface Write {
  */
 export async function write(op: NamedOperation, around: Write): Promise<unknown> {
   const { instance, ctx, enterAgain, matches, conditional } = around
+  const onConditions = <Result>(work: (ctx: AnyContext) => Promise<Result>): Promise<Result> =>
+    onSnapshot(instance.db, async (db) => {
+      const now = await enterAgain(db)
+      await matches(db)
+      return work(now)
+    })
   if (op.moves !== undefined) {
     const entered = performance.now()
     // Called again where nobody else can move them. A write that waited long for its turn is judged again, with the
     // caller as they are then.
-    const stillMatches = async (): Promise<void> => {
+    const judgeAgain = async (): Promise<void> => {
       if (performance.now() - entered > JUDGED_AGAIN_MS) await enterAgain(instance.db)
+    }
+    const stillMatches = async (): Promise<void> => {
+      await judgeAgain()
       await matches(instance.db)
     }
+    const transact: Transact = async (now, work) => {
+      if (conditional) return onConditions(work as never)
+      await judgeAgain()
+      return instance.db.transaction((db) => work({ ...now, db }))
+    }
     await stillMatches()
-    return op.handle(Object.assign(ctx, { stillMatches }) as never)
+    return op.handle(Object.assign(ctx, { stillMatches, transact }) as never)
   }
   // A body may have taken long: who sent it is judged again, as they are now.
   if (!conditional && op.receives !== undefined)
     return instance.db.transaction(async (db) => op.handle((await enterAgain(db)) as never))
   if (!conditional) return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
-  return onSnapshot(instance.db, async (db) => {
-    const now = await enterAgain(db)
-    await matches(db)
-    return op.handle(now as never)
-  })
+  return onConditions((now) => op.handle(now as never))
 }

@@ -39,6 +39,22 @@ export async function enqueue<Payload extends object>(
   await db.run(addJob, { name: job.name, payload: JSON.stringify(payload), key: key ?? null })
 }
 
+const addJobAt = statement(
+  (p: Slots<{ name: string; payload: string; key: string; at: Date }>) => sql`
+    select graphile_worker.add_job(${p.name}, ${p.payload}::json, job_key => ${p.key}, run_at => ${p.at}::timestamptz,
+                                   max_attempts => 12)`,
+)
+
+/** Asks for a job not before `at`. One with the same `key` that still waits is replaced. */
+export async function enqueueAt<Payload extends object>(
+  db: Db,
+  job: Pick<Job<Payload>, 'name'>,
+  payload: Payload,
+  { key, at }: { readonly key: string; readonly at: Date },
+): Promise<void> {
+  await db.run(addJobAt, { name: job.name, payload: JSON.stringify(payload), key, at })
+}
+
 const addJobs = statement(
   (p: Slots<{ name: string; payloads: readonly string[]; keys: readonly string[] }>) => sql`
     select graphile_worker.add_job(${p.name}, wanted.payload::json, job_key => wanted.key, max_attempts => 12)

@@ -8,7 +8,7 @@ import { statement, type Slots } from '../db/statement.ts'
 import { canonicalName, type PackageType } from './names.ts'
 import { isProtected } from './protection.ts'
 
-/** Who publishes what, where. */
+/** A version to publish: its publisher, project, type and name. */
 export interface Publication {
   readonly project: { readonly id: number; readonly role: number; readonly traversal_ids: readonly number[] }
   readonly actor: { readonly id: number; readonly admin: boolean } | null
@@ -90,7 +90,7 @@ const insertOrFind = statement(
 export async function openVersion(db: Db, publication: Publication, joins: boolean): Promise<Package> {
   await checkProtection(db, publication)
   const { project, actor, type, name, version, status = 'default', metadata = {} } = publication
-  const row = await db.one(joins ? insertOrFind : insertNew, {
+  return db.insert(joins ? insertOrFind : insertNew, {
     project_id: project.id,
     package_type: type,
     name,
@@ -101,8 +101,6 @@ export async function openVersion(db: Db, publication: Publication, joins: boole
     unique_below: publication.uniqueBelow ?? null,
     creator_id: actor?.id ?? null,
   })
-  if (row === undefined) throw new Error('a package was not inserted')
-  return row
 }
 
 const insertFile = statement(
@@ -142,7 +140,7 @@ export async function addFile(
 ): Promise<PackageFile> {
   const exceeded = await storageExceeded(db, project, blob.size)
   if (exceeded !== undefined) throw new StorageFull(exceeded)
-  const row = await db.one(insertFile, {
+  return db.insert(insertFile, {
     package_id,
     project_id: project.id,
     file_name,
@@ -153,6 +151,4 @@ export async function addFile(
     is_unique: isUnique,
     metadata: JSON.stringify(metadata),
   })
-  if (row === undefined) throw new Error('a package file was not inserted')
-  return row
 }

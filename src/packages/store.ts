@@ -42,8 +42,8 @@ export const markDownloaded = (db: Db, packageId: number): Promise<number> =>
 const removeStatement = statement((p: Slots<{ project_id: number; id: number }>) =>
   q.deleteFrom('packages').where('project_id', '=', p.project_id).where('id', '=', p.id),
 )
-export const remove = (db: Db, projectId: number, id: number): Promise<number> =>
-  db.run(removeStatement, { project_id: projectId, id })
+export const remove = (db: Db, projectId: number, id: number): Promise<void> =>
+  db.remove(removeStatement, { project_id: projectId, id })
 
 const findFileStatement = statement((p: Slots<{ package_id: number; id: number }>) =>
   q.selectFrom('package_files').selectAll().where('package_id', '=', p.package_id).where('id', '=', p.id),
@@ -54,5 +54,5 @@ export const findFileById = (db: Db, packageId: number, id: number): Promise<Pac
 const removeFileStatement = statement((p: Slots<{ package_id: number; id: number }>) =>
   q.deleteFrom('package_files').where('package_id', '=', p.package_id).where('id', '=', p.id),
 )
-export const removeFile = (db: Db, packageId: number, id: number): Promise<number> =>
-  db.run(removeFileStatement, { package_id: packageId, id })
+export const removeFile = (db: Db, packageId: number, id: number): Promise<void> =>
+  db.remove(removeFileStatement, { package_id: packageId, id })

@@ -4,7 +4,7 @@ import type { Stats } from '../git/processes/diff_tree.ts'
 import { parseTrailers } from '../git/objects/trailers.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
-import { readCommits } from './commit_reading.ts'
+import { readCommits } from '../core/commit_reading.ts'
 import { Pipeline } from './pipeline.ts'
 
 const moment = t.Unsafe<string>({ type: 'string', format: 'date-time' })

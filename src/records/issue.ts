@@ -225,7 +225,7 @@ export function presentIssue(row: IssueShown, around: Around): Static<typeof Iss
     blocking_issues_count: 0,
     _links: linksOf(row, around),
     references: referencesOf('#', row.iid, row.project_path, around.group),
-    severity: 'UNKNOWN',
+    severity: (row.issue_type === 'incident' && row.severity ? row.severity : 'unknown').toUpperCase(),
     ...(row.subscribed !== undefined && { subscribed: row.subscribed }),
     moved_to_id: row.moved_to,
     imported: false,

@@ -1,3 +1,4 @@
+import { readCommits } from '../core/commit_reading.ts'
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { repositoryPath } from '../core/projects.ts'
@@ -49,7 +50,7 @@ const managersOf = statement((p: Slots<{ ids: readonly number[] }>) =>
 export type Tools = Pick<Instance, 'config' | 'db' | 'git'> & { readonly now: Date }
 export type Place = Pick<Project, 'id' | 'full_path' | 'archived'>
 
-/** What many jobs refer to, each read once. */
+/** Records that many jobs refer to, each read once. */
 export interface JobsAround {
   readonly pipelines: ReadonlyMap<number, PipelineRow>
   readonly users: ReadonlyMap<number, User>
@@ -98,10 +99,8 @@ export async function readAround(
   const commits = new Map<string, Static<typeof Commit>>()
   const shas = new Set(pipelines.filter(({ project_id }) => project_id === project.id).map(({ sha }) => sha))
   if (await repository.exists())
-    for (const sha of shas) {
-      const commit = await repository.commit(sha)
-      if (commit !== undefined) commits.set(sha, presentCommit(commit, project, { config }))
-    }
+    for (const commit of await readCommits(repository, [...shas]))
+      commits.set(commit.id, presentCommit(commit, project, { config }))
   return {
     pipelines: byId(pipelines),
     users: byId(users),

@@ -59,8 +59,7 @@ export const noLabel = (): Problem => notFound('Label')
 export const labelExists = (): Problem => conflict('Label already exists')
 export const labelLocked = (): Problem => refused('Label is locked and was not removed')
 export const titleTaken = (): Problem => invalid({ title: ['has already been taken'] })
-const BAD_COLOR = 'must be a valid color code'
-export const badLabel = (): Problem => invalid({ title: ['is invalid'], color: [BAD_COLOR] })
+export const BAD_COLOR = 'must be a valid color code'
 
 /** Title and colour as they are kept. Throws the published refusal for what no label can have. */
 export function checkLabel(given: { title: string; color: string }): { title: string; color: string } {

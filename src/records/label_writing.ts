@@ -3,7 +3,7 @@ import { insertLabel, isTitleTwice, removeLabel, updateLabel, type LabelHome } f
 import type { Db } from '../db/client.ts'
 import type { Label } from '../db/schema.ts'
 import { nullable } from '../http/schema.ts'
-import { checkLabel, labelExists, labelLocked, noLabel, titleTaken } from './label.ts'
+import { checkLabel, labelExists, labelLocked, titleTaken } from './label.ts'
 
 // How labels are made, changed and deleted, those of groups and those of projects alike.
 
@@ -39,19 +39,16 @@ interface Changes {
 }
 export async function changeLabel(db: Db, label: Label, to: Changes): Promise<Label> {
   const { title, color } = checkLabel({ title: to.new_name ?? label.title, color: to.color ?? label.color })
-  const row = await updateLabel(db, label, {
+  return updateLabel(db, label, {
     title: to.new_name === undefined ? null : title,
     color: to.color === undefined ? null : color,
     description: to.description === undefined ? null : (to.description ?? ''),
   }).catch((error: unknown) => {
     throw isTitleTwice(error) ? titleTaken() : error
   })
-  if (row === undefined) throw noLabel()
-  return row
 }
 
-export async function discardLabel(db: Db, label: Label): Promise<null> {
+export async function discardLabel(db: Db, label: Label): Promise<void> {
   if (label.lock_on_merge) throw labelLocked()
-  if ((await removeLabel(db, label)) === 0) throw noLabel()
-  return null
+  await removeLabel(db, label)
 }

@@ -117,7 +117,7 @@ export function presentPublicly(user: User, place: Place): Omit<Static<typeof So
     organization: organization ?? null,
     job_title: job_title ?? '',
     pronouns: pronouns ?? null,
-    bot: user.user_type === 'project_bot',
+    bot: user.user_type === 'project_bot' || user.user_type === 'alert_bot',
     work_information: work.length === 0 ? null : work.join(' at '),
     // Clients read these of every user, and fail where they are not there; nothing here gives them another value.
     skype: '',
@@ -142,7 +142,7 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     // Outsiders make nothing of their own.
     can_create_group: user.can_create_group && !user.external,
     can_create_project: user.projects_limit > user.projects_count && !user.external,
-    // Nobody has a second factor yet.
+    // There is no second factor yet.
     two_factor_enabled: false,
     external: user.external,
     private_profile: user.private_profile,

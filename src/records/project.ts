@@ -89,6 +89,8 @@ export type ProjectInGroup = Project & {
     readonly avatar_url: string | null
   }
   readonly shared_with_groups: NonNullable<Static<typeof GroupProject>['shared_with_groups']>
+  /** Of the forks that the viewer sees. */
+  readonly forks_count: number
   /** Whether the viewer reads its code: what branches it has is told to nobody else. */
   readonly shows_code: boolean
 }

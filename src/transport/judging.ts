@@ -27,7 +27,7 @@ export interface Push {
 
 export type Judgement = ReadonlyMap<PushCommand, Judged>
 
-/** What the rules say of each command as they stand, and of a repository that may be empty. */
+/** Judges each command of a push by the current rules; the repository may be empty. */
 export async function judgeAll(
   { instance, request }: Push,
   entry: Entry,

@@ -1,7 +1,7 @@
 import type { GitEntry } from '../access/git_access.ts'
 import type { Instance } from '../instance.ts'
 
-// What clients show to people beside a transfer, in the published words.
+// Remarks that git clients show beside a transfer, in the published words.
 
 type Site = Pick<Instance, 'config'>
 type Path = { readonly full_path: string }

@@ -108,8 +108,8 @@ const markGone = statement(
 )
 
 /**
- * Brings a project's vulnerabilities in line with a report, all or nothing: what it names for the first time is created,
- * what the same scanner found before and it no longer names is marked as gone. Throws BadReport, NotJson, InvalidEntries.
+ * Brings a project's vulnerabilities in line with a report, all or nothing: creates new findings, and marks findings of
+ * the same scanner that it no longer names as gone. Throws BadReport, NotJson, InvalidEntries.
  */
 export async function importReport(db: Db, given: ReportImport): Promise<ImportCounts> {
   const { projectId: project_id, format, open, skipInvalid } = given

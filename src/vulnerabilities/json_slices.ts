@@ -2,7 +2,7 @@
 
 export type JsonPath = readonly (string | number)[]
 
-/** What to do with the value at a path: parse it, look inside, or pass over it. Scalars are never looked into. */
+/** The treatment of the value at a path: parse it, look inside, or skip it. Scalars are never looked into. */
 export type Choice = 'take' | 'enter' | 'skip'
 
 export interface Slice {

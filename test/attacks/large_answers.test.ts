@@ -52,12 +52,21 @@ async function buffered(work: () => Promise<void>): Promise<number> {
 
 test('a page of 240 MB is written row by row, and never stands in memory', async () => {
   let bytes = 0
+  let turns = 0
   const peak = await buffered(async () => {
     const answer = await open()
     assert.equal(answer.statusCode, 200)
     assert.equal(answer.headers['x-total'], String(ROWS))
+    const count = (): void => {
+      turns += 1
+      clock = setImmediate(count)
+    }
+    let clock = setImmediate(count)
     for await (const chunk of answer) bytes += (chunk as Buffer).length
+    clearImmediate(clock)
   })
+  // The event loop turns between the chunks of 64 KiB.
+  assert.ok(turns > bytes / (128 * 1024), `${turns} turns`)
   assert.ok(bytes > ROWS * 6_000_000, String(bytes))
   assert.ok(peak < 120 * MB, `${Math.round(peak / MB)} MB stood in buffers`)
 })

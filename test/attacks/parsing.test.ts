@@ -34,7 +34,7 @@ const nested = (levels: number): string => '{"x":'.repeat(levels - 1) + '{}' + '
 const many = (count: number, item: string): string => Array.from({ length: count }, () => item).join(',')
 
 suite('JSON that costs more to read than to send', () => {
-  // Somebody nests a body one level deeper than allowed, on each route whose body is parameters. Uploads are bytes, and
+  // Sends a body one level deeper than allowed to each route whose body is parameters. Uploads are bytes, and
   // inbound operations parse what programs send within limits of their own.
   const takesParams = ({ method, inbound, receives }: NamedOperation): boolean =>
     method !== 'GET' && inbound === undefined && receives === undefined

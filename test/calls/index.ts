@@ -1,61 +1,7 @@
+import * as areas from './areas.ts'
 import { CALLERS, type Calls } from './calls.ts'
-import { accessTokens } from './access_tokens.ts'
-import { badges } from './badges.ts'
-import { conversation } from './conversation.ts'
-import { events } from './events.ts'
-import { firstAreas } from './first_areas.ts'
-import { freezePeriods } from './freeze_periods.ts'
-import { groups } from './groups.ts'
-import { invitations } from './invitations.ts'
-import { issues } from './issues.ts'
-import { machines } from './machines.ts'
-import { lint } from './lint.ts'
-import { members } from './members.ts'
-import { mergeRequests } from './merge_requests.ts'
-import { packages } from './packages.ts'
-import { people } from './people.ts'
-import { pipelines } from './pipelines.ts'
-import { planning } from './planning.ts'
-import { productAnalytics } from './product_analytics.ts'
-import { projectLabels } from './project_labels.ts'
-import { projects } from './projects.ts'
-import { repositories } from './repositories.ts'
-import { resourceGroups } from './resource_groups.ts'
-import { runners } from './runners.ts'
-import { snippets } from './snippets.ts'
-import { variables } from './variables.ts'
-import { triggers } from './triggers.ts'
-import { vulnerabilities } from './vulnerabilities.ts'
 
-const ALL: readonly Calls[] = [
-  accessTokens,
-  badges,
-  conversation,
-  events,
-  firstAreas,
-  freezePeriods,
-  groups,
-  invitations,
-  issues,
-  machines,
-  lint,
-  members,
-  mergeRequests,
-  packages,
-  people,
-  pipelines,
-  planning,
-  productAnalytics,
-  projectLabels,
-  projects,
-  repositories,
-  resourceGroups,
-  runners,
-  snippets,
-  variables,
-  triggers,
-  vulnerabilities,
-]
+const ALL: readonly Calls[] = Object.values(areas)
 
 const rowsOf = (text = ''): Map<string, number[]> =>
   new Map(

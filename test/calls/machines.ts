@@ -8,7 +8,7 @@ const tokenOf = ({ project }: Scene): string => `glpat-scene-${project.id}`
 const clientKey = ({ project }: Scene): string => `glet_${project.id}`
 const KEY = { authorization: 'Bearer 0123456789abcdef' }
 
-/** What is set up for machines that send: error tracking, and tokens as administrators look them up. */
+/** Error tracking, and tokens as administrators look them up. */
 export const machines: Calls = {
   inPrivate: `
                                none   0   5  10  15  20  30  40  50 adm nobody

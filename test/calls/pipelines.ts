@@ -8,7 +8,6 @@ export const pipelines: Calls = {
                           none   0   5  10  15  20  30  40  50 adm nobody
   listPipelines            404 404 404 403 403 200 200 200 200 200 404
   getPipeline              404 404 404 403 403 200 200 200 200 200 404
-  listPipelineJobs         404 404 404 403 403 200 200 200 200 200 404
   createPipeline           404 404 404 403 403 403 201 201 201 201 401
   retryPipeline            404 404 404 403 403 403 201 201 201 201 401
   cancelPipeline           404 404 404 403 403 403 200 200 200 200 401
@@ -18,7 +17,6 @@ export const pipelines: Calls = {
                           none   0   5  10  15  20  30  40  50 adm nobody
   listPipelines            200 200 200 200 200 200 200 200 200 200 200
   getPipeline              200 200 200 200 200 200 200 200 200 200 200
-  listPipelineJobs         200 200 200 200 200 200 200 200 200 200 200
   createPipeline           403 403 403 403 403 403 201 201 201 201 401
   retryPipeline            403 403 403 403 403 403 201 201 201 201 401
   cancelPipeline           403 403 403 403 403 403 200 200 200 200 401

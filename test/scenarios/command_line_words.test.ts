@@ -84,7 +84,7 @@ suite('wrong words', { concurrency: 2 }, () => {
 
   test('the overview names every command as it is typed, and every variable', async () => {
     const { stdout } = await place.run(['--help'])
-    const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z<>]+)*) {2,}\S/gm)].map(([, name]) => name)
+    const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z<>-]+)*) {2,}\S/gm)].map(([, name]) => name)
     const expected = [
       'serve',
       'worker',
@@ -107,6 +107,9 @@ suite('wrong words', { concurrency: 2 }, () => {
       'alert-integration rotate <id>',
       'alert list',
       'alert show <iid>',
+      'alert create-incident <iid>',
+      'alert-settings show',
+      'alert-settings set',
       'error list',
       'error show <id>',
       'feature list',

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { gitText } from '../support/git_fixtures.ts'
 import { makeRepo, type Repo } from '../support/committers.ts'
-import { descendantsOf, programOf } from '../support/processes.ts'
+import { descendantsOf, parentOf, programOf } from '../support/processes.ts'
 import {
   databaseProcesses,
   killGroup,
@@ -82,6 +82,9 @@ async function write(repo: Repo, prefix: string, kept: Acknowledged, stop: Abort
   }
 }
 
+const written = ({ issues, labels, closed }: Acknowledged): number =>
+  issues.length + labels.length + closed.length
+
 const kill = (pid: number | undefined): void => {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
@@ -90,11 +93,12 @@ const kill = (pid: number | undefined): void => {
   }
 }
 
-const isPostmaster = (pid: number): boolean => {
-  const parents = databaseProcesses(place.dataDir).filter((other) => descendantsOf(other).includes(pid))
-  return parents.length === 0
+/** The database's processes: the postmaster is the one whose parent is none of them. */
+function database(): { readonly postmaster: number | undefined; readonly backends: readonly number[] } {
+  const all = databaseProcesses(place.dataDir)
+  const postmaster = all.find((pid) => !all.includes(parentOf(pid) ?? 0))
+  return { postmaster, backends: all.filter((pid) => pid !== postmaster) }
 }
-const postmaster = (): number | undefined => databaseProcesses(place.dataDir).find(isPostmaster)
 const startWorker = (): Started => place.start(['worker', '--json'])
 
 /** Kills one kind of process each, and starts again what does not come back by itself. */
@@ -112,9 +116,9 @@ const VICTIMS: Readonly<Record<string, (round: number) => Promise<void>>> = {
     await worker.ended
     worker = startWorker()
   },
-  postmaster: async () => kill(postmaster()),
+  postmaster: async () => kill(database().postmaster),
   'one backend': async (round) => {
-    const backends = databaseProcesses(place.dataDir).filter((pid) => !isPostmaster(pid))
+    const { backends } = database()
     kill(backends[round % Math.max(1, backends.length)])
   },
   'every database process': async () => databaseProcesses(place.dataDir).forEach(kill),
@@ -142,15 +146,28 @@ const unheard = (): number => {
   return existsSync(folder) ? readdirSync(folder).length : 0
 }
 
+/** A connection to the database, which may still be recovering from the last kill. */
+async function connect(): Promise<pg.Client> {
+  for (let tries = 1; ; tries += 1) {
+    const client = new pg.Client({
+      host: join(place.dataDir, 'postgres'),
+      port: 5432,
+      user: 'guildhall',
+      database: 'guildhall',
+    })
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      if (tries === 100) throw error
+      await sleep(100)
+    }
+  }
+}
+
 /** Resolves when no job waits or runs any more: those of dead workers are taken over within a minute. */
 async function untilJobsAreDone(): Promise<void> {
-  const client = new pg.Client({
-    host: join(place.dataDir, 'postgres'),
-    port: 5432,
-    user: 'guildhall',
-    database: 'guildhall',
-  })
-  await client.connect()
+  const client = await connect()
   const end = performance.now() + 120_000
   for (;;) {
     const { rows } = await client.query(
@@ -191,7 +208,7 @@ async function assertKept(repo: Repo, kept: Acknowledged): Promise<void> {
   }
 }
 
-test('whatever process is killed, no acknowledged write is lost and every job is done once', async (t) => {
+test('killing any process loses no acknowledged write, and every job is done once', async (t) => {
   server = await place.serve()
   worker = startWorker()
   await place.json(['group', 'create', '--path', 'harbour', '--visibility', 'public'])
@@ -215,6 +232,8 @@ test('whatever process is killed, no acknowledged write is lost and every job is
     const began = performance.now()
     await end(round)
     await untilReady()
+    // Readiness may be told before a broken connection is noticed: a restart ends with the next write.
+    for (const seen = written(kept); written(kept) === seen;) await Promise.race([sleep(10), writers])
     const ms = performance.now() - began
     if (ms > slowest.ms) Object.assign(slowest, { ms, victim })
   }

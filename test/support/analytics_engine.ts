@@ -6,7 +6,7 @@ import { sealSetting } from '../../src/access/secret_settings.ts'
 import { setSetting } from '../../src/core/settings.ts'
 import type { World } from './world.ts'
 
-/** What the engine was asked. */
+/** A request that the engine received. */
 export interface EngineRequest {
   readonly method: string
   readonly path: string

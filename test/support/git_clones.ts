@@ -64,9 +64,9 @@ export const refsOf = (directory: string): string[] =>
 export const tip = (directory: string, ref: string): string =>
   gitText(directory, ['rev-parse', '--verify', '--quiet', ref])
 
-/** What git says of the refs, without addresses. */
+/** Git's verdicts on the refs, without addresses. */
 export const verdicts = ({ out }: Ran): string[] => out.split('\n').filter((line) => /^[ !+*=-]\t/.test(line))
-/** What the server tells people. */
+/** The server's remarks. */
 export const heard = ({ told }: Ran): string[] =>
   told
     .split('\n')

@@ -17,8 +17,8 @@ export function descendantsOf(pid: number): number[] {
   return [...found]
 }
 
-/** The second field of `stat`, a program's name in brackets, may hold blanks. */
-function parentOf(pid: string): number | undefined {
+/** Undefined when it is gone. The second field of `stat`, a program's name in brackets, may hold blanks. */
+export function parentOf(pid: number | string): number | undefined {
   try {
     return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
   } catch {

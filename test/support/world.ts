@@ -12,6 +12,7 @@ import { onceFor } from '../../src/http/once.ts'
 import { createTestDatabase } from './database.ts'
 import { emptier } from './empty_world.ts'
 import { createMakers, type Makers, type Someone } from './makers.ts'
+import { outside, watchTransactions } from './git_outside.ts'
 import { afterAllFiles } from './together.ts'
 
 export interface World {
@@ -119,6 +120,7 @@ async function newWorld({ env = {}, server = {}, outbound = {} }: WorldOptions):
   const sent: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) })
   const opened = await openInstance(config, { log, outbound, onStatement: (name) => void sent.push(name) })
+  watchTransactions(opened)
   const { app } = createApp(opened, { log, checkAnswers: checkOf, ...server })
   await app.ready()
   const call = callOf(app)
@@ -150,13 +152,15 @@ const BASE = '{base_url}'
 const callOf =
   (app: FastifyInstance): World['call'] =>
   async (method, path, { as, query, body, headers } = {}) => {
-    const response = await app.inject({
-      method,
-      url: path.startsWith(BASE) ? path.slice(BASE.length) : `/api/v4${path}`,
-      ...(query && { query }),
-      ...(body !== undefined && { payload: body }),
-      headers: { ...(as && { 'private-token': as.token }), ...headers },
-    })
+    const response = await outside(() =>
+      app.inject({
+        method,
+        url: path.startsWith(BASE) ? path.slice(BASE.length) : `/api/v4${path}`,
+        ...(query && { query }),
+        ...(body !== undefined && { payload: body }),
+        headers: { ...(as && { 'private-token': as.token }), ...headers },
+      }),
+    )
     return {
       status: response.statusCode,
       body: response.body === '' ? undefined : parse(response.body),

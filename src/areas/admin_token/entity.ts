@@ -1,9 +1,14 @@
 import { Type as t, type Static } from 'typebox'
+import type { Project } from '../../db/schema.ts'
+import type { Job } from '../../db/schema_ci.ts'
 import type { Token } from '../../core/access_tokens.ts'
 import { date, nullable, timestamp } from '../../http/schema.ts'
+import type { Instance } from '../../instance.ts'
+import { Runner } from '../../records/runner.ts'
+import { TriggerToken } from '../../records/trigger_token.ts'
 
 /** A personal, project, group or impersonation token as an administrator sees it. */
-export const TokenRecord = t.Object({
+const TokenRecord = t.Object({
   id: t.Integer(),
   user_id: t.Integer(),
   name: t.String(),
@@ -39,3 +44,42 @@ export const presentToken = (token: Token): Static<typeof TokenRecord> => ({
   advanced_scopes: null,
   organization_id: 1,
 })
+
+/** The job that a token was made for. */
+const JobOfToken = t.Object({
+  job: t.Object({
+    id: t.Integer(),
+    name: t.String(),
+    stage: t.String(),
+    status: t.String(),
+    created_at: timestamp(),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    user_id: nullable(t.Integer()),
+    pipeline_id: t.Integer(),
+    project_id: t.Integer(),
+    web_url: t.String(),
+  }),
+})
+
+export const presentJobOfToken = (
+  job: Job,
+  { config, project }: Pick<Instance, 'config'> & { readonly project: Pick<Project, 'full_path'> },
+): Static<typeof JobOfToken> => ({
+  job: {
+    id: job.id,
+    name: job.name,
+    stage: job.stage,
+    status: job.status,
+    created_at: job.created_at.toISOString(),
+    started_at: job.started_at?.toISOString() ?? null,
+    finished_at: job.finished_at?.toISOString() ?? null,
+    user_id: job.user_id,
+    pipeline_id: job.pipeline_id,
+    project_id: job.project_id,
+    web_url: `${config.url}/${project.full_path}/-/jobs/${job.id}`,
+  },
+})
+
+/** What a token is: its record, or that of what it belongs to. */
+export const TokenAnswer = t.Union([TokenRecord, TriggerToken, Runner, JobOfToken])

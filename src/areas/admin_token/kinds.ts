@@ -1,25 +1,33 @@
 import type { Static } from 'typebox'
-import * as accessTokens from '../../core/access_tokens.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../core/settings.ts'
 import { digestOf } from '../../access/tokens.ts'
+import { findJobByToken, findRunnerByDigest } from '../../ci/runners.ts'
+import * as accessTokens from '../../core/access_tokens.ts'
+import type { AuditEvent } from '../../core/audit.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../core/settings.ts'
 import type { Db } from '../../db/client.ts'
-import { presentToken, type TokenRecord } from './entity.ts'
+import type { Actor, Context } from '../../http/gate.ts'
+import { presentRunner } from '../../records/runner.ts'
+import { presentTriggerToken } from '../../records/trigger_token.ts'
+import { presentJobOfToken, presentToken, type TokenAnswer } from './entity.ts'
+import * as tokens from './store.ts'
 
 /** A token that was found by its text. */
 export interface Found {
   /** The record that introspection answers. */
-  readonly record: Static<typeof TokenRecord>
-  readonly target: { readonly type: string; readonly id: number; readonly details: string }
-  /** The user in whose audit log the act appears. */
-  readonly userId: number
+  readonly record: Static<typeof TokenAnswer>
+  readonly target: AuditEvent['target']
+  /** The record in whose audit log the act appears; undefined for the administrator's own. */
+  readonly entity: AuditEvent['entity'] | undefined
   /** Ends the token, or replaces it by one that nobody knows. Absent where the kind cannot be revoked here. */
   readonly revoke?: (db: Db) => Promise<void>
 }
 
+type Around = Pick<Context, 'db' | 'vault' | 'config' | 'now'> & { readonly actor: Actor }
+
 /** One kind of token. The prefix alone decides which kind a text is of. */
 export interface TokenKind {
   readonly prefixes: (settings: Settings) => readonly string[]
-  readonly find: (db: Db, token: string) => Promise<Found | undefined>
+  readonly find: (around: Around, token: string) => Promise<Found | undefined>
 }
 
 /** Personal, project, group and impersonation tokens; the last three belong to bots or to other users. */
@@ -28,21 +36,74 @@ const accessToken: TokenKind = {
     settings.get('personal_access_token_prefix'),
     DEFAULT_SETTINGS.personal_access_token_prefix,
   ],
-  find: async (db, text) => {
+  find: async ({ db }, text) => {
     const token = await accessTokens.findByDigest(db, digestOf(text))
     return (
       token && {
         record: presentToken(token),
         target: { type: 'PersonalAccessToken', id: token.id, details: token.name },
-        userId: token.user_id,
+        entity: { type: 'User', id: token.user_id },
         revoke: async (tx) => void (await accessTokens.revoke(tx, token.id)),
       }
     )
   },
 }
 
-/** Every kind that this service issues and the published interface can look up. */
-const KINDS: readonly TokenKind[] = [accessToken]
+/** Tokens that start pipelines. As published, they are not revoked here. */
+const triggerToken: TokenKind = {
+  prefixes: () => ['glptt-'],
+  find: async (around, text) => {
+    const token = await tokens.findTriggerToken(around.db, digestOf(text))
+    return (
+      token && {
+        record: presentTriggerToken(token, around),
+        target: { type: 'Ci::Trigger', id: token.id, details: token.description },
+        entity: { type: 'Project', id: token.project_id },
+      }
+    )
+  },
+}
+
+/** Tokens of runners, which are reset: the runner takes no more jobs until it gets another one. */
+const runnerToken: TokenKind = {
+  prefixes: () => ['glrt-', 'glrtr-'],
+  find: async ({ db, now }, text) => {
+    const runner = await findRunnerByDigest(db, digestOf(text))
+    return (
+      runner && {
+        record: presentRunner(runner, now),
+        target: { type: 'Ci::Runner', id: runner.id, details: runner.description ?? '' },
+        entity: await tokens.placeOfRunner(db, runner),
+        revoke: async (tx) => void (await tokens.resetRunnerToken(tx, runner.id)),
+      }
+    )
+  },
+}
+
+/** Tokens of jobs, which end with their job. As published, they are not revoked here. */
+const jobToken: TokenKind = {
+  prefixes: () => ['glcbt-'],
+  find: async ({ db, config }, text) => {
+    const job = await findJobByToken(db, digestOf(text))
+    const project = job && (await tokens.findProjectPath(db, job.project_id))
+    return (
+      project && {
+        record: presentJobOfToken(job, { config, project }),
+        target: { type: 'Ci::Build', id: job.id, details: job.name },
+        entity: { type: 'Project', id: job.project_id },
+      }
+    )
+  },
+}
+
+/** Published kinds of which this service has none: whatever bears their prefix is not found. */
+const notIssued: TokenKind = {
+  prefixes: () => ['gldt-', 'glft-', 'gloas-', 'glagent-', 'glffct-', 'glimt-'],
+  find: async () => undefined,
+}
+
+/** Every kind that the published interface can look up. */
+const KINDS: readonly TokenKind[] = [accessToken, triggerToken, runnerToken, jobToken, notIssued]
 
 /** The kind with the longest prefix that a text begins with; undefined when no kind has one. */
 export function kindOf(token: string, settings: Settings): TokenKind | undefined {

@@ -7,7 +7,7 @@ import type { Db } from '../../db/client.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
 import { noSuchToken, unprocessable } from '../../http/problems.ts'
-import { TokenRecord } from './entity.ts'
+import { TokenAnswer } from './entity.ts'
 import { kindOf, type Found } from './kinds.ts'
 
 const params = t.Object({ token: t.String({ description: 'The token as its owner has it' }) })
@@ -17,10 +17,11 @@ const irrevocable = (): ReturnType<typeof unprocessable> => unprocessable('Unsup
 
 type Asked = Has<{ actor: Actor; params: { token: string } }>
 
-async function find({ db, settings, params }: Asked): Promise<Found> {
+async function find(ctx: Asked): Promise<Found> {
+  const { settings, params } = ctx
   const kind = kindOf(params.token, settings)
   if (kind === undefined) throw unsupported()
-  const found = await kind.find(db, params.token)
+  const found = await kind.find(ctx, params.token)
   if (found === undefined) throw noSuchToken()
   return found
 }
@@ -28,7 +29,7 @@ async function find({ db, settings, params }: Asked): Promise<Found> {
 const record = (db: Db, author: Actor, act: 'introspected' | 'revoked', found: Found): Promise<void> =>
   audit(db, {
     author,
-    entity: { type: 'User', id: found.userId },
+    entity: found.entity ?? { type: 'User', id: author.id },
     type: `admin_token_${act}`,
     message: `An administrator ${act} a token`,
     target: found.target,
@@ -46,7 +47,7 @@ export const introspectToken = operation({
     await record(ctx.db, ctx.actor, 'introspected', found)
     return found.record
   },
-  returns: TokenRecord,
+  returns: TokenAnswer,
   status: 200,
   refuses: [noSuchToken, unsupported],
 })

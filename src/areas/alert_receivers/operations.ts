@@ -44,8 +44,14 @@ function itemsOf({ payload, text, metrics, integration, settings, now }: Receive
   ]
 }
 
+/** Incidents are opened with Ultimate; those that are open are closed with any licence. */
+const licensed = ({ integration, settings }: Received): Receiving => ({
+  ...integration,
+  create_incidents: integration.create_incidents && includes(settings.get('tier'), 'ultimate'),
+})
+
 async function receive(ctx: Received): Promise<Static<typeof AlertSummaries>> {
-  const taken = await takeAlerts(ctx.db, ctx.integration, itemsOf(ctx)).catch((error: unknown) => {
+  const taken = await takeAlerts(ctx.db, licensed(ctx), itemsOf(ctx)).catch((error: unknown) => {
     throw isBusy(error) ? busy() : error
   })
   const alerts = taken.filter((one) => one !== undefined)

@@ -3,7 +3,7 @@ import { administrator, signedIn } from '../../access/gates.ts'
 import { sealSetting } from '../../access/secret_settings.ts'
 import { SECRET_SETTINGS, setSetting, type SettingName, type Settings } from '../../core/settings.ts'
 import { operation } from '../../http/operation.ts'
-import { invalid, type Problem } from '../../http/problems.ts'
+import { invalid } from '../../http/problems.ts'
 import { NAMES, SETTINGS, canonical, faultsOf } from './rules.ts'
 
 const ApplicationSettings = t.Object({
@@ -31,9 +31,6 @@ export const getApplicationSettings = operation({
   returns: ApplicationSettings,
 })
 
-const refusal = (): Problem =>
-  invalid({ analytics_api_base_url: ['is blocked: Only allowed schemes are http, https'] })
-
 export const updateApplicationSettings = operation({
   method: 'PUT',
   path: '/application/settings',
@@ -58,5 +55,5 @@ export const updateApplicationSettings = operation({
     return present(settings, changes)
   },
   returns: ApplicationSettings,
-  refuses: [refusal],
+  refuses: [invalid({ analytics_api_base_url: ['is blocked: Only allowed schemes are http, https'] })],
 })

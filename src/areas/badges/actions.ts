@@ -57,7 +57,10 @@ export async function create(
   place: Place,
 ): Promise<Shown> {
   const { link_url, image_url, name = null } = checkUrls(ctx.params)
-  return show(ctx, await badges.insert(ctx.db, place.reach, { name, link_url, image_url }), place)
+  const row = await ctx.transact(ctx, ({ db }) =>
+    badges.insert(db, place.reach, { name, link_url, image_url }),
+  )
+  return show(ctx, row, place)
 }
 
 type OfOne<C> = C & { readonly badge: Row }
@@ -66,7 +69,10 @@ export async function change(
   place: Place,
 ): Promise<Shown> {
   const { link_url = null, image_url = null, name = null } = checkUrls(ctx.params)
-  const row = await badges.update(ctx.db, place.reach, { id: ctx.badge.id, link_url, image_url, name })
+  const { id } = ctx.badge
+  const row = await ctx.transact(ctx, ({ db }) =>
+    badges.update(db, place.reach, { id, link_url, image_url, name }),
+  )
   return show(ctx, row, place)
 }
 

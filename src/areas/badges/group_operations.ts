@@ -3,9 +3,11 @@ import { group, groupOwner, insideGroup, signedIn } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { invalid } from '../../http/problems.ts'
 import * as badges from './actions.ts'
 import { Badge, BadgePreview } from './entity.ts'
-import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
+import { changeParams, listParams, newParams, previewParams } from './params.ts'
+import { BLOCKED } from './rules.ts'
 import { find as findBadge } from './store.ts'
 
 const badge = loads({
@@ -37,7 +39,7 @@ export const renderGroupBadge = operation({
   gates: [group, groupOwner],
   handle: (ctx) => badges.preview(ctx, badges.ofGroup(ctx.group)),
   returns: BadgePreview,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const getGroupBadge = operation({
@@ -55,12 +57,13 @@ export const createGroupBadge = operation({
   path: '/groups/:id/badges',
   summary: 'Add a badge to a group',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   params: newParams,
   gates: [group, groupOwner],
   handle: (ctx) => badges.create(ctx, badges.ofGroup(ctx.group)),
   returns: Badge,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const updateGroupBadge = operation({
@@ -68,12 +71,13 @@ export const updateGroupBadge = operation({
   path: '/groups/:id/badges/:badge_id',
   summary: 'Change a badge of a group',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   params: changeParams,
   gates: [group, groupOwner, badge],
   handle: (ctx) => badges.change(ctx, badges.ofGroup(ctx.group)),
   returns: Badge,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const deleteGroupBadge = operation({

@@ -4,10 +4,11 @@ import type { Project } from '../../core/projects.ts'
 import type { Badge as Row } from '../../db/schema_badges.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden } from '../../http/problems.ts'
+import { forbidden, invalid } from '../../http/problems.ts'
 import * as badges from './actions.ts'
 import { Badge, BadgePreview } from './entity.ts'
-import { badUrls, changeParams, listParams, newParams, previewParams } from './params.ts'
+import { changeParams, listParams, newParams, previewParams } from './params.ts'
+import { BLOCKED } from './rules.ts'
 import { find as findBadge } from './store.ts'
 
 export {
@@ -54,7 +55,7 @@ export const renderBadge = operation({
   gates: [project, maintainer],
   handle: (ctx) => badges.preview(ctx, badges.ofProject(ctx.project)),
   returns: BadgePreview,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const getBadge = operation({
@@ -70,24 +71,26 @@ export const createBadge = operation({
   method: 'POST',
   path: '/projects/:id/badges',
   summary: 'Add a badge to a project',
+  moves: 'rows',
   first: [signedIn],
   params: newParams,
   gates: [project, maintainer],
   handle: (ctx) => badges.create(ctx, badges.ofProject(ctx.project)),
   returns: Badge,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const updateBadge = operation({
   method: 'PUT',
   path: '/projects/:id/badges/:badge_id',
   summary: 'Change a badge of a project',
+  moves: 'rows',
   first: [signedIn],
   params: changeParams,
   gates: [project, maintainer, badge, ownBadge],
   handle: (ctx) => badges.change(ctx, badges.ofProject(ctx.project)),
   returns: Badge,
-  refuses: [badUrls],
+  refuses: [invalid({ link_url: [BLOCKED] })],
 })
 
 export const deleteBadge = operation({

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { invalid, type Problem } from '../../http/problems.ts'
+import { invalid } from '../../http/problems.ts'
 import { badgeFaults } from './rules.ts'
 
 const url = t.String({ maxLength: 2_048, description: 'With `%{project_path}` and the like' })
@@ -25,9 +25,4 @@ export function checkUrls<G extends Given>(given: G): G {
   const faults = badgeFaults(clean)
   if (Object.keys(faults).length > 0) throw invalid(faults)
   return clean
-}
-
-export const badUrls = (): Problem => {
-  const blocked = ['is blocked: Only allowed schemes are http, https']
-  return invalid({ link_url: blocked, image_url: blocked })
 }

@@ -37,12 +37,13 @@ export function render(url: string, values: Values | undefined): string {
   return urlFault(rendered) === undefined ? rendered : url
 }
 
+export const BLOCKED = 'is blocked: Only allowed schemes are http, https'
 const WEB = /^https?:\/\//i
 
 /** Why an address, its ends trimmed, cannot be one of a badge, in the published words. */
 function urlFault(url: string): string | undefined {
   if (url === '') return 'must be a valid URL'
-  if (!WEB.test(url)) return 'is blocked: Only allowed schemes are http, https'
+  if (!WEB.test(url)) return BLOCKED
   const plain = url.replaceAll(FORM, 'placeholder')
   if (plain.search(UNSAFE_BUT_BRACES) !== -1 || !URL.canParse(plain)) return 'is blocked: URI is invalid'
   if (/^[^\p{L}\p{N}]/u.test(new URL(plain).username))

@@ -1,3 +1,4 @@
+import { readEach } from '../../core/commit_reading.ts'
 import { sql } from 'kysely'
 import type { Project } from '../../core/projects.ts'
 import { pushRules } from '../../core/protected_branches.ts'
@@ -42,7 +43,7 @@ export async function complete(place: Place, some: readonly Found[]): Promise<Br
   const [ruleOf, merged, commits] = await Promise.all([
     pushRules(db, project),
     tip === undefined ? new Set<string>() : repository.mergedInto(tip, ids),
-    Promise.all(some.map(({ id }) => repository.commit(id))),
+    readEach(repository, ids),
   ])
   return some.flatMap(({ name, id }, i) => {
     const commit = commits[i]

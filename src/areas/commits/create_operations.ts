@@ -87,5 +87,5 @@ export const createCommit = operation({
     return presentFreshDetail(ctx, sha, params.stats)
   },
   returns: CommitDetail,
-  refuses: [noProject, () => refused('A file with this name already exists')],
+  refuses: [noProject, refused('A file with this name already exists')],
 })

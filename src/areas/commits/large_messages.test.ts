@@ -40,3 +40,25 @@ test('one answer holds 4 MiB of long messages whole and the titles of all others
     assert.ok(answer.text.length < 5 * MB, `${query}: ${answer.text.length} bytes`)
   }
 })
+
+test('lists of branches and tags hold no more of long messages than lists of commits', async () => {
+  const { make, opened } = world()
+  const project = await make.project({ visibility: 'public', repository: 'empty' })
+  const directory = opened.instance.git.directory(repositoryPath(project.id))
+  const long = (title: string): string => `${title}\n\n${'m'.repeat(MB - 20)}`
+  const refs = Array.from({ length: 12 }, (_, at) => {
+    const [message, told] = [long(`Title ${at}`), long(`Tag ${at}`)]
+    const by = `A <a@x> ${1_700_000_000 + at} +0000`
+    return `commit refs/heads/b${at}\ncommitter ${by}\ndata ${message.length}\n${message}\ntag t${at}\nfrom refs/heads/b${at}\ntagger ${by}\ndata ${told.length}\n${told}\n`
+  })
+  gitText(directory, ['fast-import', '--quiet'], refs.join(''))
+  for (const [query, count] of [
+    ['branches', 12],
+    ['tags', 12],
+  ] as const) {
+    const answer = await world().get(`/projects/${project.id}/repository/${query}?per_page=100`)
+    assert.equal((answer.body as unknown[]).length, count)
+    assert.ok(answer.text.length < 5 * MB, `${query}: ${answer.text.length} bytes`)
+    assert.ok(answer.text.includes('Title 11') && answer.text.includes('Title 0'))
+  }
+})

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { code, commit } from '../../access/code_gates.ts'
 import { Commit, CommitDetail, presentCommit, presentPage } from '../../records/commit.ts'
-import { readCommits } from '../../records/commit_reading.ts'
+import { readCommits } from '../../core/commit_reading.ts'
 import { lastPipeline } from '../../core/pipelines.ts'
 import { seesPipelines } from '../../core/project_features.ts'
 import { presentPipeline } from '../../records/pipeline.ts'

@@ -145,7 +145,7 @@ export const cherryPickCommit = operation({
   handle: (ctx) => apply(PICK, ctx),
   returns: Commit,
   also: { 200: Tried },
-  refuses: [badBranch, () => cannot(PICK, { fault: 'conflict', dryRun: false })],
+  refuses: [badBranch, cannot(PICK, { fault: 'conflict', dryRun: false })],
 })
 
 export const revertCommit = operation({
@@ -160,5 +160,5 @@ export const revertCommit = operation({
   handle: (ctx) => apply(REVERT, ctx),
   returns: Commit,
   also: { 200: Tried },
-  refuses: [badBranch, () => cannot(REVERT, { fault: 'conflict', dryRun: false })],
+  refuses: [badBranch, cannot(REVERT, { fault: 'conflict', dryRun: false })],
 })

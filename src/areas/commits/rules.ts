@@ -1,4 +1,4 @@
-/** What a list of commits starts from, and what it leaves out. */
+/** The tips that a list of commits starts from, and the commits that it excludes. */
 interface Range {
   readonly from: string
   readonly exclude?: string

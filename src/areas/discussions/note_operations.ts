@@ -6,7 +6,7 @@ import { editsNote, note, talks } from '../../access/talking.ts'
 import { readsInternal } from '../../core/conversation.ts'
 import { deleteNote, insertThread } from '../../core/notes.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, noSuchRecord } from '../../http/problems.ts'
+import { forbidden } from '../../http/problems.ts'
 import { filled, oneOf } from '../../http/schema.ts'
 import { Note, presentNote } from '../../records/note.ts'
 import { CommandsOnly, bodyParams, change, notInternal, says } from './saying.ts'
@@ -62,6 +62,7 @@ const createNote = operation({
   path: '/notes',
   summary: 'Comment on #',
   published: true,
+  moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({
@@ -72,9 +73,9 @@ const createNote = operation({
   }),
   gates: [noteable, talks],
   handle: (ctx) => {
-    const { db, params } = ctx
+    const { params } = ctx
     const internal = isInternal(ctx, params.internal || params.confidential === true)
-    return says.note(ctx, params, {}, (about, fresh) =>
+    return says.note(ctx, params, {}, (db, about, fresh) =>
       insertThread(db, about, fresh, { individual: true, internal }),
     )
   },
@@ -88,6 +89,7 @@ const updateNote = operation({
   path: '/notes/:note_id',
   summary: 'Change a note on #',
   published: true,
+  moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({ body: filled() }),
@@ -105,10 +107,7 @@ const removeNote = operation({
   published: true,
   first: [signedIn],
   gates: [noteable, note, editsNote],
-  handle: async ({ db, noteable, note }) => {
-    if (!(await deleteNote(db, noteable, note))) throw noSuchRecord()
-    return null
-  },
+  handle: ({ db, noteable, note }) => deleteNote(db, noteable, note),
   returns: nothing,
 })
 

@@ -83,6 +83,7 @@ const create = operation({
   method: 'POST',
   path: '/discussions',
   summary: 'Begin a thread about #',
+  moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({
@@ -94,8 +95,8 @@ const create = operation({
   }),
   gates: [noteable, talks],
   handle: async (ctx) => {
-    const { db, params } = ctx
-    return says.thread(ctx, params, await placed(ctx, params), (about, fresh) =>
+    const { params } = ctx
+    return says.thread(ctx, params, await placed(ctx, params), (db, about, fresh) =>
       insertThread(db, about, fresh, { individual: false, internal: false }),
     )
   },

@@ -6,11 +6,13 @@ import { isLonger, tooLong } from '../../core/lengths.ts'
 import { hearMentions } from '../../core/mentions.ts'
 import { TooMuchSaid, deleteNote, updateNote, withRow, type NewNote } from '../../core/notes.ts'
 import { hides, obey, type Obeyed } from '../../core/quick_actions.ts'
+import { targetBranchesIn, type TargetBranches } from '../../core/target_branches.ts'
+import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import type { Note as NoteRow } from '../../db/schema_conversation.ts'
 import type { Has } from '../../http/gate.ts'
 import { Answer } from '../../http/operation.ts'
-import { badParams, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
+import { badParams, refused, type Problem } from '../../http/problems.ts'
 import { presentNote, type Discussion, type Note } from '../../records/note.ts'
 import { readNote, readThread } from './store.ts'
 
@@ -61,18 +63,31 @@ function timeOf(ctx: Talking, at: string | undefined): string | null {
 }
 
 type More = Partial<Pick<NewNote, 'type' | 'position' | 'commit_id'>>
-type Write = (about: Noteable, note: NewNote) => Promise<NoteRow>
+type Write = (db: Db, about: Noteable, note: NewNote) => Promise<NoteRow>
 interface Done {
   readonly row: NoteRow
   readonly about: Noteable
   readonly changes: Record<string, unknown>
 }
 
+/** Inside the transaction, with what git said of the branches that the text names. */
+type Speaking = Has<Talking> & { readonly branches: TargetBranches | undefined }
+
+/** Reads git, then runs `work` in one transaction. */
+async function speak<Result>(
+  ctx: Has<Talking>,
+  body: string,
+  work: (ctx: Speaking) => Promise<Result>,
+): Promise<Result> {
+  const branches = await targetBranchesIn(ctx, ctx.noteable, body)
+  return ctx.transact(ctx, (ctx) => work({ ...ctx, branches }))
+}
+
 const failed = (why: readonly string[] = []): Problem =>
   refused(['400 Bad request - Failed to apply commands.', ...why].join(' '))
 
 /** Obeys the commands in a text; an answer where there was nothing else. Throws the published Problem where none could be obeyed. */
-async function heard(ctx: Has<Talking>, about: Noteable, body: string): Promise<Obeyed | Answer> {
+async function heard(ctx: Speaking, about: Noteable, body: string): Promise<Obeyed | Answer> {
   checkBody(body)
   const obeyed = await obey(
     ctx,
@@ -97,7 +112,7 @@ const hear = ({ db, actor, home }: Has<Talking>, about: Noteable, row: NoteRow, 
   hearMentions({ db, actor, about, project: home, noteId: row.id, internal: row.internal }, row.body, before)
 
 /** Obeys the commands in a text, then writes what is left of it. */
-async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Done> {
+async function say(ctx: Speaking, said: Said, more: More, write: Write): Promise<Answer | Done> {
   const created_at = timeOf(ctx, said.created_at)
   await dateDeed(ctx.db, created_at ?? undefined)
   const about = await withRow(ctx.db, ctx.noteable)
@@ -105,52 +120,49 @@ async function say(ctx: Has<Talking>, said: Said, more: More, write: Write): Pro
   if (obeyed instanceof Answer) return obeyed
   const none = { type: null, position: null, commit_id: null }
   const note = { ...none, ...more, author_id: ctx.actor.id, body: obeyed.text, created_at }
-  const row = await write(about, note).catch(orFull)
+  const row = await write(ctx.db, about, note).catch(orFull)
   await hear(ctx, hidden(about, obeyed), row)
   return { row, about, changes: obeyed.changes }
 }
 
 /** Writes a note, or begins a thread: what the answer shows is what tells them apart. */
 export const says = {
-  note: async (
+  note: (ctx: Has<Talking>, said: Said, more: More, write: Write): Promise<Answer | Static<typeof Note>> =>
+    speak(ctx, said.body, async (ctx) => {
+      const done = await say(ctx, said, more, write)
+      if (done instanceof Answer) return done
+      return presentNote(await readNote(ctx.db, done.row), done.about, ctx, done.changes)
+    }),
+  thread: (
     ctx: Has<Talking>,
     said: Said,
     more: More,
     write: Write,
-  ): Promise<Answer | Static<typeof Note>> => {
-    const done = await say(ctx, said, more, write)
-    if (done instanceof Answer) return done
-    return presentNote(await readNote(ctx.db, done.row), done.about, ctx, done.changes)
-  },
-  thread: async (
-    ctx: Has<Talking>,
-    said: Said,
-    more: More,
-    write: Write,
-  ): Promise<Answer | Static<typeof Discussion>> => {
-    const done = await say(ctx, said, more, write)
-    if (done instanceof Answer) return done
-    const { key, individual_note, notes } = await readThread(ctx.db, done.row.discussion_id)
-    const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
-    return { id: key, individual_note, notes: shown }
-  },
+  ): Promise<Answer | Static<typeof Discussion>> =>
+    speak(ctx, said.body, async (ctx) => {
+      const done = await say(ctx, said, more, write)
+      if (done instanceof Answer) return done
+      const { key, individual_note, notes } = await readThread(ctx.db, done.row.discussion_id)
+      const shown = notes.map((row) => presentNote(row, done.about, ctx, done.changes))
+      return { id: key, individual_note, notes: shown }
+    }),
   refuses: [blank, overlong, failed, full],
 }
 
 /** Gives a note another text, and obeys the commands in that. */
-export async function change(
+export const change = (
   ctx: Has<Talking>,
   note: NoteRow,
   body: string,
-): Promise<Answer | Static<typeof Note>> {
-  const obeyed = await heard(ctx, ctx.noteable, body)
-  if (obeyed instanceof Answer) {
-    // What says nothing any more goes away, as published.
-    await deleteNote(ctx.db, ctx.noteable, note)
-    return obeyed
-  }
-  const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text).catch(orFull)
-  if (row === undefined) throw noSuchRecord()
-  await hear(ctx, hidden(ctx.noteable, obeyed), row, note.body)
-  return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
-}
+): Promise<Answer | Static<typeof Note>> =>
+  speak(ctx, body, async (ctx) => {
+    const obeyed = await heard(ctx, ctx.noteable, body)
+    if (obeyed instanceof Answer) {
+      // What says nothing any more goes away, as published.
+      await deleteNote(ctx.db, ctx.noteable, note)
+      return obeyed
+    }
+    const row = await updateNote(ctx.db, ctx.noteable, note.id, obeyed.text).catch(orFull)
+    await hear(ctx, hidden(ctx.noteable, obeyed), row, note.body)
+    return presentNote(await readNote(ctx.db, row), ctx.noteable, ctx, obeyed.changes)
+  })

@@ -45,6 +45,7 @@ const reply = operation({
   method: 'POST',
   path: '/discussions/:discussion_id/notes',
   summary: 'Answer in a thread of #',
+  moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({ ...bodyParams, note_id: t.Optional(t.Integer({ description: 'Not needed' })) }),
@@ -56,11 +57,7 @@ const reply = operation({
       first?.type === 'DiffNote'
         ? { type: first.type, position: first.diff_position, commit_id: first.commit_id }
         : { type: 'DiscussionNote' as const }
-    return says.note(ctx, params, more, async (about, fresh) => {
-      const row = await insertReply(db, about, discussion, fresh)
-      if (row === undefined) throw notFound('Discussion')
-      return row
-    })
+    return says.note(ctx, params, more, (db, about, fresh) => insertReply(db, about, discussion, fresh))
   },
   returns: Note,
   also: { 202: CommandsOnly },
@@ -99,6 +96,7 @@ const updateNote = operation({
   method: 'PUT',
   path: '/discussions/:discussion_id/notes/:note_id',
   summary: 'Change a note of a thread of #, or settle it',
+  moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object(
@@ -110,12 +108,16 @@ const updateNote = operation({
   ),
   gates: [noteable, discussion, note, noteOfThread, editsOrSettles],
   handle: async (ctx) => {
-    const { db, noteable, note, actor, params } = ctx
-    if (params.resolved === undefined) return change(ctx, note, params.body ?? '')
-    if (!isResolvable(note, noteable)) throw notResolvable()
-    const what = { discussion_id: note.discussion_id, id: note.id }
-    await settleNotes(db, noteable, what, { user_id: actor.id, resolved: params.resolved })
-    return presentNote(await store.readNote(db, note), noteable, ctx)
+    const { note, params } = ctx
+    const { resolved } = params
+    if (resolved === undefined) return change(ctx, note, params.body ?? '')
+    return ctx.transact(ctx, async (ctx) => {
+      const { db, noteable, note, actor } = ctx
+      if (!isResolvable(note, noteable)) throw notResolvable()
+      const what = { discussion_id: note.discussion_id, id: note.id }
+      await settleNotes(db, noteable, what, { user_id: actor.id, resolved })
+      return presentNote(await store.readNote(db, note), noteable, ctx)
+    })
   },
   returns: Note,
   also: { 202: CommandsOnly },
@@ -129,10 +131,7 @@ const removeNote = operation({
   published: true,
   first: [signedIn],
   gates: [noteable, discussion, note, noteOfThread, editsNote],
-  handle: async ({ db, noteable, note }) => {
-    if (!(await deleteNote(db, noteable, note))) throw noSuchRecord()
-    return null
-  },
+  handle: ({ db, noteable, note }) => deleteNote(db, noteable, note),
   returns: nothing,
 })
 

@@ -1,14 +1,15 @@
 import { Type as t, type Static } from 'typebox'
-import { fitting, issueInTheOpen } from '../../access/epic_fit.ts'
+import { fitting, mismatch } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
+import { ISSUE_IN_THE_OPEN } from '../../core/epic_secrecy.ts'
 import { lockEpic } from '../../core/epics.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, loads, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { conflict, forbidden, noSuchRecord, type Problem } from '../../http/problems.ts'
+import { conflict, forbidden, type Problem } from '../../http/problems.ts'
 import { Issue, presentIssue } from '../../records/issue.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as issues from './issue_store.ts'
@@ -73,7 +74,7 @@ type Here = Context & { readonly actor: Actor; readonly epic: EpicRow; readonly 
 /** Puts the issue into the epic or takes it out, and tells what both are then. */
 async function join(ctx: Here, to: EpicRow | null): Promise<Static<typeof Joined>> {
   const { db, actor, epic, issue, now } = ctx
-  if ((await lockEpic(db, epic.id)) === undefined) throw noSuchRecord()
+  await lockEpic(db, epic.id)
   const deed = { db, now, ...inProject(actor, issue) }
   await fitting(changeIssue(deed, issue.id, { epic: to && { by: 'given', value: to.id } }))
   return {
@@ -97,7 +98,7 @@ export const addEpicIssue = operation({
     return join(ctx, ctx.epic)
   },
   returns: Joined,
-  refuses: [alreadyThere, issueInTheOpen],
+  refuses: [alreadyThere, mismatch(ISSUE_IN_THE_OPEN)],
 })
 
 export const removeEpicIssue = operation({

@@ -1,10 +1,11 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import { ofEpic } from '../../access/conversation_records.ts'
-import { epicInTheOpen, fitting } from '../../access/epic_fit.ts'
+import { fitting, mismatch } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
 import { premiumOrForbidden } from '../../access/tiers.ts'
 import { dateDeed } from '../../core/deed_time.ts'
+import { EPIC_IN_THE_OPEN } from '../../core/epic_secrecy.ts'
 import {
   changeEpic,
   createEpic as insertEpic,
@@ -22,7 +23,7 @@ import { titleFaults } from '../../core/titles.ts'
 import type { Epic as EpicRow } from '../../db/schema_planning.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { LONG_TEXT, nothing, operation } from '../../http/operation.ts'
-import { badParams, forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { badParams, forbidden, invalid } from '../../http/problems.ts'
 import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
 import { Epic, presentEpic } from './entity.ts'
 import * as epics from './store.ts'
@@ -75,7 +76,7 @@ function check(given: Given): string | undefined {
     })
   return hex
 }
-const refuses = [() => invalid({ title: ["can't be blank"] })]
+const refuses = [invalid({ title: ["can't be blank"] })]
 
 /** A day that is set and not said to follow something else. */
 const dayOf = (isFixed: boolean | undefined, day: string | null | undefined): string | null | undefined =>
@@ -101,7 +102,7 @@ const obeyIn = (
     description ?? '',
   )
 
-/** Who brings epics from elsewhere says when what happened to them happened. */
+/** Importers may set the times of an epic's events. */
 const datesDeeds = ({ actor, group }: { readonly actor: Actor; readonly group: Group }): boolean =>
   actor.admin || group.role >= ROLES.owner
 
@@ -198,15 +199,14 @@ export const updateEpic = operation({
       add_labels,
       remove_labels,
     }
-    const isThere = await fitting(changeEpic(deedOf(ctx), epic.id, change))
-    if (!isThere) throw noSuchRecord()
+    await fitting(changeEpic(deedOf(ctx), epic.id, change))
     const after = confidential ?? (hides(obeyed) || epic.confidential)
     const said = description ?? null
     await hear(ctx, { ...epic, description: said, confidential: after }, epic.description ?? '')
     return presentEpic(await epics.showEpic(db, epic.id), ctx)
   },
   returns: Epic,
-  refuses: [...refuses, epicInTheOpen],
+  refuses: [...refuses, mismatch(EPIC_IN_THE_OPEN)],
 })
 
 /** As published: whoever plans, and whoever owns the group. */

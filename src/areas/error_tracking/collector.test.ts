@@ -185,7 +185,7 @@ test('an event is read to 100 levels, and refused below', async () => {
   }
 })
 
-test('what is no event is refused in the published words', async () => {
+test('a body without an event is refused in the published words', async () => {
   const to = await place()
   const rows: [Kind, string, string][] = [
     ['store', '{', 'Failed to parse sentry request'],

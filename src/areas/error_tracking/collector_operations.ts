@@ -9,7 +9,7 @@ import { operation } from '../../http/operation.ts'
 import { bodyTooLarge, noSuchRecord, tooManyRequests, type Problem } from '../../http/problems.ts'
 import { BODY_LIMIT, envelopeEvents, storedEvent, unreadable, unsupported } from './bodies.ts'
 
-// What SDKs send to the address in a client key's DSN.
+// Events of SDKs, sent to the address in a client key's DSN.
 
 const busy = (seconds = 1): Problem => tooManyRequests({ 'retry-after': String(seconds) })
 

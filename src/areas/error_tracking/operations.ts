@@ -6,7 +6,7 @@ import * as clientKeys from '../../errors/client_keys.ts'
 import * as errorSettings from '../../errors/settings.ts'
 import { loads, type Gate, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { noSuchRecord, notFound } from '../../http/problems.ts'
+import { notFound } from '../../http/problems.ts'
 import type { ErrorTrackingSetting } from '../../db/schema_errors.ts'
 import { ErrorTrackingClientKeySchema, ErrorTrackingSettings, presentKey, presentSettings } from './entity.ts'
 
@@ -105,8 +105,7 @@ export const deleteErrorTrackingClientKey = operation({
   first: [signedIn],
   gates: [project, maintainer, clientKey],
   handle: async (ctx) => {
-    const removed = await clientKeys.remove(ctx.db, ctx.project.id, ctx.clientKey.id)
-    if (removed === 0) throw noSuchRecord()
+    await clientKeys.remove(ctx.db, ctx.project.id, ctx.clientKey.id)
     return presentKey(ctx.clientKey, ctx)
   },
   returns: ErrorTrackingClientKeySchema,

@@ -8,7 +8,7 @@ import { treePath } from '../../git/names.ts'
 import { fileContent } from '../../http/file_content.ts'
 import type { LongText } from '../../http/long_text.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { badParams, refused, type Problem } from '../../http/problems.ts'
+import { badParams, refused } from '../../http/problems.ts'
 import { fileText, filled, oneOf } from '../../http/schema.ts'
 import { Written } from './entity.ts'
 import { badPath } from './gates.ts'
@@ -72,9 +72,6 @@ async function bytesOf(sent: { content: string | LongText | null; encoding?: str
   return bytes
 }
 
-const there = (): Problem => refused('A file with this name already exists')
-const notThere = (): Problem => refused("A file with this name doesn't exist")
-
 export const createFile = operation({
   method: 'POST',
   path: '/projects/:id/repository/files/:file_path',
@@ -95,7 +92,7 @@ export const createFile = operation({
     return { file_path: plan.changes[0]?.path ?? '', branch: params.branch }
   },
   returns: Written,
-  refuses: [badPath, there],
+  refuses: [badPath, refused('A file with this name already exists')],
 })
 
 export const updateFile = operation({
@@ -121,7 +118,7 @@ export const updateFile = operation({
     return { file_path: plan.changes[0]?.path ?? '', branch: params.branch }
   },
   returns: Written,
-  refuses: [badPath, notThere],
+  refuses: [badPath, refused("A file with this name doesn't exist")],
 })
 
 export const deleteFile = operation({
@@ -144,5 +141,5 @@ export const deleteFile = operation({
     return null
   },
   returns: nothing,
-  refuses: [badPath, notThere],
+  refuses: [badPath, refused("A file with this name doesn't exist")],
 })

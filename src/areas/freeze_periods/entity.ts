@@ -1,4 +1,4 @@
-import { Type as t } from 'typebox'
+import { Type as t, type Static } from 'typebox'
 import { moment } from '../../http/schema.ts'
 
 /** The fields that callers write. */
@@ -14,3 +14,10 @@ export const FreezePeriod = t.Object({
   created_at: moment(),
   updated_at: moment(),
 })
+
+export type Row = Static<typeof FreezePeriod> & { readonly project_id: number }
+declare module '../../db/schema.ts' {
+  interface Database {
+    freeze_periods: Row
+  }
+}

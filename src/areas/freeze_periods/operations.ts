@@ -3,9 +3,10 @@ import { maintainer, project, reporter, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { invalid } from '../../http/problems.ts'
 import { changesOf } from '../../http/schema.ts'
 import { FreezePeriod, fields } from './entity.ts'
-import { badFreeze, checkFreeze } from './rules.ts'
+import { BAD_CRON, checkFreeze } from './rules.ts'
 import * as freezePeriods from './store.ts'
 
 const freezePeriod = loads({
@@ -47,7 +48,7 @@ export const createFreezePeriod = operation({
   handle: async ({ db, project, params }) =>
     freezePeriods.insert(db, { project_id: project.id, ...checkFreeze(params) }),
   returns: FreezePeriod,
-  refuses: [badFreeze],
+  refuses: [invalid({ freeze_start: BAD_CRON })],
 })
 
 export const updateFreezePeriod = operation({
@@ -59,7 +60,7 @@ export const updateFreezePeriod = operation({
   gates: [project, maintainer, freezePeriod],
   handle: async ({ db, freezePeriod, params }) => freezePeriods.update(db, freezePeriod, checkFreeze(params)),
   returns: FreezePeriod,
-  refuses: [badFreeze],
+  refuses: [invalid({ freeze_start: BAD_CRON })],
 })
 
 export const deleteFreezePeriod = operation({

@@ -1,12 +1,10 @@
 import type { Freeze } from '../../core/freeze_periods.ts'
 import { isCron, zoneOf } from '../../core/crons.ts'
-import { invalid, type Problem } from '../../http/problems.ts'
+import { invalid } from '../../http/problems.ts'
 
-// The text begins with a blank, as published.
-const BAD_CRON = [' is invalid syntax']
+/** The text begins with a blank, as published. */
+export const BAD_CRON = [' is invalid syntax']
 const BAD_ZONE = ['syntax is invalid']
-
-export const badFreeze = (): Problem => invalid({ freeze_start: BAD_CRON })
 
 /** The crons without blanks around them. Throws 400 for an invalid cron or time zone. */
 export function checkFreeze<G extends Partial<Freeze>>(given: G): G {

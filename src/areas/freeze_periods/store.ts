@@ -3,35 +3,34 @@ import type { Freeze } from '../../core/freeze_periods.ts'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatement, type Listed, type Page } from '../../db/pages.ts'
 import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
-import type { FreezePeriod } from '../../db/schema_freeze_periods.ts'
 import type { Slots } from '../../db/statement.ts'
-import { fields } from './entity.ts'
 import { keysOf } from '../../http/schema.ts'
+import { fields, type Row } from './entity.ts'
 
 const columns = keysOf(fields)
-type Key = Pick<FreezePeriod, 'project_id' | 'id'>
+type Key = Pick<Row, 'project_id' | 'id'>
 
 const listStatement = pageStatement((p: Slots<{ project_id: number } & Page>) =>
   paged(
-    sql<FreezePeriod>`
+    sql<Row>`
       select * from freeze_periods where project_id = ${p.project_id}
        order by created_at, id limit ${p.limit} offset ${p.offset}`,
     sql`select from freeze_periods where project_id = ${p.project_id}`,
   ),
 )
 /** One page of a project's freeze periods, the oldest first. */
-export const list = (db: Db, project_id: number, page: Page): Promise<Listed<FreezePeriod>> =>
+export const list = (db: Db, project_id: number, page: Page): Promise<Listed<Row>> =>
   db.page(listStatement, { project_id, ...page })
 
 const findStatement = selectOne('freeze_periods', ['project_id', 'id'])
-export const find = (db: Db, key: Key): Promise<FreezePeriod | undefined> => db.one(findStatement, key)
+export const find = (db: Db, key: Key): Promise<Row | undefined> => db.one(findStatement, key)
 
 const insertStatement = insertInto('freeze_periods', ['project_id', ...columns])
-export const insert = (db: Db, row: Freeze & { project_id: number }): Promise<FreezePeriod> =>
+export const insert = (db: Db, row: Freeze & { project_id: number }): Promise<Row> =>
   db.insert(insertStatement, row)
 
 const updateStatement = updateIn('freeze_periods', ['project_id', 'id'], columns)
-export const update = (db: Db, key: Key, changes: Partial<Freeze>): Promise<FreezePeriod> =>
+export const update = (db: Db, key: Key, changes: Partial<Freeze>): Promise<Row> =>
   db.update(updateStatement, { project_id: key.project_id, id: key.id, ...changes })
 
 const removeStatement = deleteFrom('freeze_periods', ['project_id', 'id'])

@@ -2,9 +2,10 @@ import { Type as t } from 'typebox'
 import { group, groupReporter, insideGroup, signedIn } from '../../access/gates.ts'
 import type { Label } from '../../db/schema.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { invalid } from '../../http/problems.ts'
 import {
   GroupLabel,
-  badLabel,
+  BAD_COLOR,
   labelExists,
   labelLocked,
   present,
@@ -67,7 +68,7 @@ export const createGroupLabel = operation({
     return present(fresh(row))
   },
   returns: GroupLabel,
-  refuses: [labelExists, badLabel],
+  refuses: [labelExists, invalid({ color: [BAD_COLOR] })],
 })
 
 /** Nothing hangs on a label that was made this moment. */

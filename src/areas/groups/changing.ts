@@ -35,7 +35,7 @@ export async function change(ctx: Context, group: Namespace, to: Changes): Promi
     settingsOf(group),
     includes(settings.get('tier'), 'premium'),
   )
-  const row = await updateGroupRow(db, {
+  return updateGroupRow(db, {
     id: group.id,
     description: to.description === undefined ? null : (to.description ?? ''),
     visibility: to.visibility ?? null,
@@ -45,8 +45,6 @@ export async function change(ctx: Context, group: Namespace, to: Changes): Promi
       ...(root && fenced !== undefined && { prevent_sharing_groups_outside_hierarchy: fenced }),
     }),
   })
-  if (row === undefined) throw notFound('Group')
-  return row
 }
 
 async function moveInPlace({ db }: Context, { id }: Namespace, to: Changes): Promise<void> {

@@ -46,11 +46,10 @@ export const setGroupCustomAttribute = operation({
   params: t.Object({ key, value: t.String({ maxLength: 10_000 }) }),
   gates: [],
   handle: async ({ db, group, params: { key, value } }) => {
-    if ((await setCustomAttribute(db, group.id, { key, value })) === 0) throw noSuchRecord()
+    await setCustomAttribute(db, group.id, { key, value })
     return { key, value }
   },
   returns: CustomAttribute,
-  refuses: [noSuchRecord],
 })
 
 export const deleteGroupCustomAttribute = operation({

@@ -81,7 +81,7 @@ test('a project shows what was set on it', async () => {
   const creator = await world.make.user()
   await set(
     projects[0],
-    `description = 'Bills', topics = '{law,draft}', default_branch = 'trunk', star_count = 3, forks_count = 2,
+    `description = 'Bills', topics = '{law,draft}', default_branch = 'trunk', star_count = 3,
      open_public_issues_count = 4, creator_id = ${creator.id}, archived = true, avatar_url = 'https://a.example/p.png',
      settings = '{"issues_enabled": false, "public_jobs": false}'`,
   )
@@ -93,7 +93,6 @@ test('a project shows what was set on it', async () => {
       tag_list: ['law', 'draft'],
       default_branch: 'trunk',
       star_count: 3,
-      forks_count: 2,
       open_issues_count: 4,
       creator_id: creator.id,
       archived: true,

@@ -135,7 +135,7 @@ export const listGroups = operation({
     })
   },
   returns: pageOf(GroupItem, { keyset: true }),
-  refuses: [noKeyset, () => offsetTooDeep(DEEPEST, 'Group')],
+  refuses: [noKeyset, offsetTooDeep(DEEPEST, 'Group')],
 })
 
 function scopeOf(actor: Context['actor'], wanted: Wanted): NamespaceListShape['scope'] {

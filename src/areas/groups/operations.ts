@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
-import { makeToken } from '../../access/tokens.ts'
+import { digestOf, makeToken } from '../../access/tokens.ts'
+import { REGISTRATION_PREFIX, setRegistrationToken } from '../../ci/registration.ts'
 import { anyone, group, groupOwner, signedIn } from '../../access/gates.ts'
 import { includes } from '../../access/tiers.ts'
 import { findGroup } from '../../core/group_sight.ts'
@@ -93,6 +94,7 @@ export const createGroup = operation({
       ...nestingFaults(parent),
       ...visibilityFaults({ visibility, parent: parent?.visibility }),
     })
+    const registration = makeToken(REGISTRATION_PREFIX)
     const row = await create(db, {
       parent,
       name: params.name,
@@ -100,17 +102,18 @@ export const createGroup = operation({
       visibility,
       description: params.description ?? '',
       settings: firstSettings(ctx, params),
-      runners_token: vault.seal(makeToken('GR1348941')),
+      runners_token: vault.seal(registration),
     }).catch((error: unknown) => {
       const faults = addressFaults(error)
       throw faults ? refused(notSaved(faults)) : error
     })
     const owner = { user_id: actor.id, namespace_id: row.id, access_level: ROLES.owner, expires_at: null }
     await setInGroup(db, owner)
+    await setRegistrationToken(db, { group_id: row.id, project_id: null }, digestOf(registration))
     return presentWhole(ctx, { ...row, role: ROLES.owner })
   },
   returns: Group,
-  refuses: [() => refused(notSaved(TAKEN)), () => notFound('Group'), forbidden],
+  refuses: [refused(notSaved(TAKEN)), notFound('Group'), forbidden],
 })
 
 /** What cannot be taken, or only from an administrator. */
@@ -172,7 +175,7 @@ export const updateGroup = operation({
     return presentWhole(ctx, { ...row, role: ctx.group.role })
   },
   returns: Group,
-  refuses: [() => invalid(TAKEN)],
+  refuses: [invalid(TAKEN)],
 })
 
 const onlySubgroups = (): Problem => refused('`permanently_remove` option is only available for subgroups.')

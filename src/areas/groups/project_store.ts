@@ -3,14 +3,15 @@ import { lasts } from '../../core/expiry.ts'
 import { showsCodeOf } from '../../core/feature_sight.ts'
 import { projectPages } from '../../core/project_pages.ts'
 import { homeOf } from '../../core/roles.ts'
-import { role, seesGroup } from '../../core/sight.ts'
+import { role, seesGroup, visibleForks } from '../../core/sight.ts'
 import type { ProjectInGroup } from '../../records/project.ts'
 
 /** One page of a group's projects, as far as the viewer may see them. */
 export const listProjects = projectPages<ProjectInGroup>(
   (p, rows, { everything }) => sql`
     select p.*, to_json(home) as namespace, shared.shared_with_groups,
-           ${showsCodeOf('p', role, everything)} as shows_code
+           ${showsCodeOf('p', role, everything)} as shows_code,
+           ${visibleForks(p, 'p', everything)} as forks_count
       from (${rows}) p, ${homeOf} n,
            lateral (select n.name, n.path, n.kind, n.full_name, n.full_path, n.parent_id, n.avatar_url
                       from namespaces n where n.id = p.namespace_id) home,

@@ -47,7 +47,7 @@ export const shareGroup = operation({
     return presentWhole(ctx, group)
   },
   returns: Group,
-  refuses: [sharedAlready, () => notFound('Group'), noSuchRecord],
+  refuses: [sharedAlready, notFound('Group'), noSuchRecord],
 })
 
 const noLink = (): Problem => notFound('Group Link')
@@ -67,9 +67,6 @@ export const unshareGroup = operation({
   published: true,
   first: [signedIn],
   gates: [group, groupOwner, link],
-  handle: async ({ db, group, link }) => {
-    if ((await removeShare(db, group.id, link.id)) === 0) throw noLink()
-    return null
-  },
+  handle: ({ db, group, link }) => removeShare(db, group.id, link.id),
   returns: nothing,
 })

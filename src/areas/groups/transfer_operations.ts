@@ -69,7 +69,7 @@ export const transferGroup = operation({
     return presentWhole(ctx, { ...row, role })
   },
   returns: Group,
-  refuses: [pathTaken, alreadyRoot, alreadyThere, notAllowed, intoItself, () => notFound('Group')],
+  refuses: [pathTaken, alreadyRoot, alreadyThere, notAllowed, intoItself, notFound('Group')],
 })
 
 async function targetOf({ db, actor }: Has<{ group: GroupRow }>, id: number): Promise<GroupRow> {

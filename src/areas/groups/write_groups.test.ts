@@ -104,7 +104,7 @@ test('every setting is kept, shown by the answer and by the next reading, and ta
   for (const [name, value] of Object.entries(first)) assert.deepEqual(twin[name], value, name)
 })
 
-test('what no operation serves is shown as switched off, whatever is set', async () => {
+test('features without operations are shown as switched off, whatever is set', async () => {
   const owner = await world().make.user()
   const { id } = await made(owner, { name: 'announced', path: fresh() })
   const { body } = await send('PUT', `/groups/${id}`, owner, {

@@ -26,9 +26,8 @@ const update = statement(
     returning *`,
 )
 
-/** Writes what a group is told, its settings over the ones it has; undefined when it is gone. */
-export const updateGroupRow = (db: Db, changed: Changed): Promise<Namespace | undefined> =>
-  db.one(update, changed)
+/** Changes a group, its settings merged into the ones it has. */
+export const updateGroupRow = (db: Db, changed: Changed): Promise<Namespace> => db.update(update, changed)
 
 interface Around {
   /** Whether projects or groups right inside are seen by more. */
@@ -105,8 +104,8 @@ const unshare = statement(
   (p: Slots<{ group_id: number; id: number }>) => sql`
     delete from group_group_links where id = ${p.id} and shared_group_id = ${p.group_id}`,
 )
-export const removeShare = (db: Db, groupId: number, id: number): Promise<number> =>
-  db.run(unshare, { group_id: groupId, id })
+export const removeShare = (db: Db, groupId: number, id: number): Promise<void> =>
+  db.remove(unshare, { group_id: groupId, id })
 
 const root = statement(
   (p: Slots<{ id: number }>) => sql<Namespace>`select * from namespaces where id = ${p.id}`,
@@ -140,13 +139,13 @@ const note = statement(
   (p: Slots<{ id: number; key: string; value: string }>) => sql`
     update namespaces
        set custom_attributes = custom_attributes || jsonb_build_object(${p.key}::text, ${p.value}::text)
-     where id = ${p.id} and kind = 'group'`,
+     where id = ${p.id} and kind = 'group' returning id`,
 )
 export const setCustomAttribute = (
   db: Db,
   id: number,
   attribute: { readonly key: string; readonly value: string },
-): Promise<number> => db.run(note, { id, ...attribute })
+): Promise<unknown> => db.update(note, { id, ...attribute })
 
 const unnote = statement(
   (p: Slots<{ id: number; key: string }>) => sql`

@@ -3,7 +3,7 @@ import { asksForPromotions, maySetLevel } from '../../access/member_gates.ts'
 import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { conflict, forbidden, invalid, noSuchRecord, refused, type Problem } from '../../http/problems.ts'
+import { conflict, forbidden, invalid, refused, type Problem } from '../../http/problems.ts'
 import { date, moment, nullable } from '../../http/schema.ts'
 import * as invitations from './store.ts'
 import { presentPage } from '../../http/pages.ts'
@@ -67,7 +67,6 @@ export const touchable = allows({
 
 const noChange = (): Problem => refused('400 Bad request')
 const past = (): Problem => invalid({ expires_at: ['cannot be a date in the past'] })
-const notIncluded = (): Problem => invalid({ access_level: ['is not included in the list'] })
 
 export const changing = {
   params: t.Object({
@@ -92,14 +91,13 @@ export const changing = {
       expires_at,
       waits: asksForPromotions(ctx, actor),
     })
-    if (changed === undefined) throw noSuchRecord()
     return { expires_at: changed.expires_at, access_level: changed.access_level }
   },
   returns: t.Object({
     expires_at: nullable(t.Unsafe<string>({ type: 'string', format: 'date' })),
     access_level: t.Integer(),
   }),
-  refuses: [noChange, forbidden, past, notIncluded],
+  refuses: [noChange, forbidden, past, invalid({ access_level: ['is not included in the list'] })],
 } as const
 
 const notRemoved = (): Problem => conflict()

@@ -113,8 +113,7 @@ const updateStatement = statement(
            waits = ${p.waits}, updated_at = now()
      where id = ${p.id} returning *`,
 )
-export const update = (db: Db, values: Changed): Promise<InvitationRow | undefined> =>
-  db.one(updateStatement, values)
+export const update = (db: Db, values: Changed): Promise<InvitationRow> => db.update(updateStatement, values)
 
 const removeStatement = statement(
   (p: Slots<{ id: number }>) => sql`delete from invitations where id = ${p.id}`,

@@ -287,7 +287,7 @@ test('owners choose number and time; counting goes on behind', async () => {
   assert.equal(later['updated_at'], '2002-02-03T04:05:06.000Z')
 })
 
-test('what moves in from elsewhere keeps its history: events, notes and closing are dated', async () => {
+test('imported issues keep their history: events, notes and closing are dated', async () => {
   const milestone = await rowOf<{ id: number }>(
     world(),
     `insert into milestones (iid, project_id, title, start_date) values (66, $1, 'Old', '2001-01-01') returning id`,

@@ -151,7 +151,7 @@ const carryAlong = statement(
       update issues set epic_id = null where id = ${p.from} and exists (select from epic)
     )
     update issues
-       set time_estimate = old.time_estimate, total_time_spent = old.total_time_spent,
+       set time_estimate = old.time_estimate, total_time_spent = old.total_time_spent, severity = old.severity,
            epic_id = (select id from epic)
       from old where issues.id = ${p.to}`,
 )

@@ -1,10 +1,11 @@
 import { Type as t } from 'typebox'
 import { ofIssue } from '../../access/conversation_records.ts'
-import { fitting, issueInTheOpen } from '../../access/epic_fit.ts'
+import { fitting, mismatch } from '../../access/epic_fit.ts'
 import { anyone, project, signedIn } from '../../access/gates.ts'
 import { issue } from '../../access/noteable_gates.ts'
 import { nextInProject } from '../../core/counters.ts'
 import { dateDeed } from '../../core/deed_time.ts'
+import { ISSUE_IN_THE_OPEN } from '../../core/epic_secrecy.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/issue_rows.ts'
 import { hearDescription } from '../../core/mentions.ts'
@@ -31,7 +32,6 @@ const owns = ({ actor, project }: Who): boolean => actor.admin || project.role =
 /** Members say what their issue is about as they create it, as published; later that takes a Planner. */
 const belongs = ({ actor, project }: Who): boolean => actor.admin || project.role >= ROLES.guest
 
-const untitled = (): Problem => invalid({ title: ["can't be blank"] })
 const duplicated = (): Problem => conflict('Duplicated issue')
 
 async function drawIid(db: Db, projectId: number, wanted: number | undefined): Promise<number> {
@@ -86,7 +86,7 @@ export const createIssue = operation({
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
-  refuses: [duplicated, untitled, issueInTheOpen],
+  refuses: [duplicated, invalid({ title: ["can't be blank"] }), mismatch(ISSUE_IN_THE_OPEN)],
 })
 
 export const updateIssue = operation({
@@ -118,7 +118,7 @@ export const updateIssue = operation({
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },
   returns: Issue,
-  refuses: [untitled, issueInTheOpen],
+  refuses: [invalid({ title: ["can't be blank"] }), mismatch(ISSUE_IN_THE_OPEN)],
 })
 
 export const deleteIssue = operation({

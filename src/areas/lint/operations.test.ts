@@ -187,3 +187,11 @@ test('a file of another project is included only for who may read its code', asy
     `Project \`${library.full_path}\` not found or access denied! Make sure any includes in the pipeline configuration are correctly defined.`,
   ])
 })
+
+test('a trigger job is a fault that names it', async () => {
+  const { body } = await post({ content: 'down: {trigger: {project: a/b}}' })
+  assert.deepEqual(
+    [(body as Linted).valid, (body as Linted).errors],
+    [false, ['jobs:down:trigger config is not supported: downstream pipelines are not created here']],
+  )
+})

@@ -69,6 +69,7 @@ export const checkGivenConfiguration = operation({
   path: '/projects/:id/ci/lint',
   summary: 'Check a pipeline configuration as if a project had it',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   params: t.Object({
     content: t.String({ description: 'The configuration' }),

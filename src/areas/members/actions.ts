@@ -71,8 +71,6 @@ export const showing = {
 } as const
 
 export const invalidBy = ({ field, text }: Fault): Problem => invalid({ [field]: [text] })
-export const badLevel = (): Problem =>
-  invalidBy({ field: 'access_level', text: 'is not included in the list' })
 
 /** Whether the role would end on an earlier day than it does. */
 const endsSooner = ({ expires_at }: members.Member, to: string | null | undefined): boolean =>
@@ -105,7 +103,7 @@ export const changing = {
     return present(changed, ctx)
   },
   returns: Added,
-  refuses: [forbidden, badLevel],
+  refuses: [forbidden, invalid({ access_level: ['is not included in the list'] })],
 } as const
 
 const removal = t.Object({

@@ -9,10 +9,10 @@ import {
   type Told,
   type Wish,
 } from '../../core/membership.ts'
-import { conflict, forbidden, notFound, type Problem } from '../../http/problems.ts'
+import { conflict, forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
 import { date, listOf } from '../../http/schema.ts'
 import { Added, present } from './entity.ts'
-import { badLevel, invalidBy, type Here, type With } from './actions.ts'
+import { invalidBy, type Here, type With } from './actions.ts'
 import * as members from './store.ts'
 
 // Giving roles to those who have none there yet, one by one or several at once.
@@ -55,7 +55,7 @@ export const adding = {
     return addOne(ctx, id, wish, fault)
   },
   returns: Added,
-  refuses: [forbidden, exists, noUser, badLevel],
+  refuses: [forbidden, exists, noUser, invalid({ access_level: ['is not included in the list'] })],
 } as const
 
 async function addOne(

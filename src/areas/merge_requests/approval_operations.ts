@@ -96,7 +96,7 @@ export const approveMergeRequest = operation({
     return present(ctx)
   },
   returns: Approvals,
-  refuses: [unauthorized, () => otherHead('0'.repeat(40))],
+  refuses: [unauthorized, otherHead('0'.repeat(40))],
 })
 
 export const unapproveMergeRequest = operation({

@@ -3,7 +3,6 @@ import { maintainer, project, signedIn } from '../../access/gates.ts'
 import { APPROVAL_SETTINGS } from '../../core/approvals.ts'
 import type { Project } from '../../core/projects.ts'
 import { operation } from '../../http/operation.ts'
-import { noSuchRecord } from '../../http/problems.ts'
 import { mergeSettings } from './approval_store.ts'
 import { readsMergeRequests } from './gates.ts'
 
@@ -69,7 +68,6 @@ export const updateProjectApprovalSettings = operation({
     const names = Object.keys(APPROVAL_SETTINGS) as (keyof typeof APPROVAL_SETTINGS)[]
     const given = names.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]]))
     const row = await mergeSettings(db, project.id, Object.fromEntries(given) as Record<string, boolean>)
-    if (row === undefined) throw noSuchRecord()
     return present(row)
   },
   returns: ApprovalSettings,

@@ -21,9 +21,8 @@ const merge = statement(
     update projects set settings = settings || ${p.settings}::jsonb, updated_at = now()
      where id = ${p.id} returning settings`,
 )
-/** Undefined when the project is gone. */
 export const mergeSettings = (
   db: Db,
   id: number,
   settings: Readonly<Record<string, boolean>>,
-): Promise<Pick<Project, 'settings'> | undefined> => db.one(merge, { id, settings: JSON.stringify(settings) })
+): Promise<Pick<Project, 'settings'>> => db.update(merge, { id, settings: JSON.stringify(settings) })

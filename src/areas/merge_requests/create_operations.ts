@@ -6,13 +6,15 @@ import { nextInProject } from '../../core/counters.ts'
 import { isRelated } from '../../core/fork_network.ts'
 import { hearDescription } from '../../core/mentions.ts'
 import { changeMergeRequest } from '../../core/merge_request_changes.ts'
-import { followBranches } from '../../core/merge_request_moves.ts'
+import { followBranches, keepMergeRequestHead } from '../../core/merge_request_moves.ts'
 import { noteCompared } from '../../core/merge_request_rows.ts'
 import { insertMergeRequest } from '../../core/merge_request_writes.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { obey, placeOf } from '../../core/quick_actions.ts'
+import { readTargetBranches } from '../../core/target_branches.ts'
 import { ROLES, canSee } from '../../core/roles.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { LONG_TEXT, operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, unprocessable, type Problem } from '../../http/problems.ts'
 import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
@@ -73,6 +75,8 @@ export const createMergeRequest = operation({
     if (head === undefined) throw noSuchBranch('Source', source_branch)
     const compared = await compareBranches(repository, { head, target_branch })
     if (compared === undefined) throw noSuchBranch('Target', target_branch)
+    const text = params.description ?? ''
+    const branches = await readTargetBranches(git, { ...ends, head_sha: head }, { text })
     const values = {
       ...ends,
       author_id: actor.id,
@@ -88,17 +92,18 @@ export const createMergeRequest = operation({
         const iid = await nextInProject(tx, project.id, 'merge_requests')
         const row = await insertMergeRequest(tx, { ...values, iid })
         await noteCompared(tx, row.id, compared)
-        await changeMergeRequest({ db: tx, git, actor, project, now, quiet: true }, row.id, change)
+        await changeMergeRequest({ db: tx, actor, project, now, quiet: true }, row.id, change)
         const about = ofMergeRequest(row)
-        const speaker = { db: tx, git, actor, now, making: { plans: manages(actor, project) } }
-        const { text } = await obey(speaker, about, placeOf(project), row.description ?? '')
-        await hearDescription({ db: tx, actor, about, project }, text)
-        await keepHead(repository, iid, head)
+        const speaker = { db: tx, actor, now, branches, making: { plans: manages(actor, project) } }
+        const obeyed = await obey(speaker, about, placeOf(project), text)
+        await hearDescription({ db: tx, actor, about, project }, obeyed.text)
+        await enqueue(tx, keepMergeRequestHead, { id: row.id })
         return row
       })
       .catch(async (error: unknown) => {
         throw await twinOf(db, error, { ...values, iid: 0 })
       })
+    await keepHead(repository, made.iid, head)
     // A branch that moved meanwhile moved unheard.
     await followBranches(ctx, ctx.project, [source_branch])
     return answerWith(Object.assign(ctx, { project }), db, made)
@@ -106,11 +111,11 @@ export const createMergeRequest = operation({
   returns: MergeRequestDetail,
   refuses: [
     sameBranch,
-    () => noSuchBranch('Source', 'topic'),
+    noSuchBranch('Source', 'topic'),
     noFork,
-    () => notFound('Project'),
-    () => forbidden(),
-    () => anotherOne(1),
-    () => invalid({ title: ["can't be blank"] }),
+    notFound('Project'),
+    forbidden(),
+    anotherOne(1),
+    invalid({ title: ["can't be blank"] }),
   ],
 })

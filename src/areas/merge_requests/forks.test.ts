@@ -54,7 +54,7 @@ interface Shown {
 }
 const shown = async (iid: number): Promise<Shown> => (await shop.ask('GET', `/${iid}`)).body as Shown
 
-test('who may push to the branch of a fork rebases it, and nobody else does', async () => {
+test('only callers who may push to the branch of a fork rebase it', async () => {
   const topic = {
     source_branch: 'behind',
     target_branch: 'main',

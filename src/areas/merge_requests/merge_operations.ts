@@ -81,7 +81,7 @@ export const mergeMergeRequest = operation({
     return presentToCaller(ctx, merged)
   },
   returns: MergeRequestDetail,
-  refuses: [notAllowed, cannotBeMerged, () => otherHead('0'.repeat(40))],
+  refuses: [notAllowed, cannotBeMerged, otherHead('0'.repeat(40))],
 })
 
 function refusalOf(error: unknown): unknown {

@@ -6,6 +6,7 @@ import { compareAgain } from '../../core/merge_request_moves.ts'
 import { reconcileMarked } from '../../core/reconciler.ts'
 import { gitLines, gitText } from '../../../test/support/git_fixtures.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
+import { outside } from '../../../test/support/git_outside.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
@@ -224,7 +225,7 @@ suite('many at once', () => {
   test('what is pushed while a merge request is opened again belongs to it', async () => {
     const iid = await shop.open('again')
     await shop.ask('PUT', `/${iid}`, { body: { state_event: 'close' } })
-    const { db, git } = world().opened.instance
+    const { db } = world().opened.instance
     const [row] = await rowsOf<{ id: number }>(
       world(),
       'select id from merge_requests where iid = $1 and project_id = $2',
@@ -232,10 +233,10 @@ suite('many at once', () => {
     )
     const actor = shop.owner
     const project = { id: shop.project.id, traversal_ids: [] }
-    const deed = { git, actor, project, now: new Date() }
+    const deed = { actor, project, now: new Date() }
     const head = await db.transaction(async (tx) => {
       await changeMergeRequest({ ...deed, db: tx }, row?.id ?? 0, { state: 'opened' })
-      return shop.commit('again', { 'again.txt': 'twice\n' })
+      return outside(() => shop.commit('again', { 'again.txt': 'twice\n' }))
     })
     const jobs = await rowsOf(world(), 'select from graphile_worker.jobs where key = $1', [
       `compare_again ${row?.id}`,

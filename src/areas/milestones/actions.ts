@@ -76,7 +76,6 @@ export async function change(
   // The title's lock comes before the row's, here and where milestones are merged.
   if (params.title !== undefined) await milestones.lockTitle(db, home, cleanTitle(params.title))
   const before = await milestones.lockMilestone(db, home, ctx.milestone.id)
-  if (before === undefined) throw noSuchRecord()
   const values = settle(params, before)
   const faults = faultsOf(values)
   if (isFaulty(faults)) throw notUpdated(faults)
@@ -98,8 +97,8 @@ export async function promote(ctx: At & { readonly promotesTo: Home }): Promise<
   await milestones.lockTitle(db, promotesTo, milestone.title)
   const from = await lockNamesakes(db, promotesTo.id, milestone.title)
   const before = await milestones.lockMilestone(db, home, milestone.id)
-  // Somebody promoted its namesake, removed it or called it otherwise while we waited.
-  if (before === undefined || !from.includes(before.id)) throw noSuchRecord()
+  // Another request promoted its namesake or renamed it while this one waited for the locks.
+  if (!from.includes(before.id)) throw noSuchRecord()
   if (await milestones.isTaken(db, promotesTo, before.title, from)) throw notPromoted(`Title ${TAKEN}`)
   const row = await milestones
     .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), settle({}, before))

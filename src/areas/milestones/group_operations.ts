@@ -51,7 +51,7 @@ export const createGroupMilestone = operation({
   gates: [group, groupPlanner, inGroup],
   handle: actions.create,
   returns: Milestone,
-  refuses: [() => notCreated(FAULTY)],
+  refuses: [notCreated(FAULTY)],
 })
 
 export const updateGroupMilestone = operation({
@@ -65,7 +65,7 @@ export const updateGroupMilestone = operation({
   gates: [group, groupPlanner, inGroup, milestone],
   handle: actions.change,
   returns: Milestone,
-  refuses: [() => notUpdated(FAULTY)],
+  refuses: [notUpdated(FAULTY)],
 })
 
 export const deleteGroupMilestone = operation({

@@ -53,7 +53,7 @@ export const createMilestone = operation({
   gates: [project, inProject, planner],
   handle: actions.create,
   returns: Milestone,
-  refuses: [() => notCreated(FAULTY)],
+  refuses: [notCreated(FAULTY)],
 })
 
 export const updateMilestone = operation({
@@ -66,7 +66,7 @@ export const updateMilestone = operation({
   gates: [project, inProject, planner, milestone],
   handle: actions.change,
   returns: Milestone,
-  refuses: [() => notUpdated(FAULTY)],
+  refuses: [notUpdated(FAULTY)],
 })
 
 export const deleteMilestone = operation({
@@ -88,7 +88,7 @@ export const promoteMilestone = operation({
   handle: actions.promote,
   returns: Milestone,
   status: 200,
-  refuses: [() => notPromoted('Title already being used for another group or project milestone.')],
+  refuses: [notPromoted('Title already being used for another group or project milestone.')],
 })
 
 export const listMilestoneIssues = operation({

@@ -33,9 +33,9 @@ const locked = statements<OfHome, { home: number; id: number }, Milestone>(
   (p, { kind }) => sql`
     select m.* from milestones m where m.id = ${p.id} and ${parentIs(kind, p.home)} for update`,
 )
-/** The same, and nobody else changes it until the transaction ends. */
-export const lockMilestone = (db: Db, home: Home, id: number): Promise<Milestone | undefined> =>
-  db.one(locked({ kind: home.kind }), { home: home.id, id })
+/** The same, locked until the transaction ends. */
+export const lockMilestone = (db: Db, home: Home, id: number): Promise<Milestone> =>
+  db.update(locked({ kind: home.kind }), { home: home.id, id })
 
 const lock = statement(
   (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,

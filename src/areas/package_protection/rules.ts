@@ -15,7 +15,7 @@ const MAX_PATTERN = 255
 const NPM_PATTERN = /^(?:\*|(?:@[\w.][\w.-]*\/)?[-+._a-zA-Z0-9*]+)$/
 const PYPI_PATTERN = /^[-+._a-zA-Z0-9*]+$/
 
-/** What is wrong with the pattern of a rule, in the published sentences. */
+/** The faults of a rule's pattern, in the published sentences. */
 export function patternFaults(type: string, pattern: string): string[] {
   const faults: string[] = []
   if (pattern.trim() === '') faults.push("can't be blank")

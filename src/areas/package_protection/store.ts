@@ -13,7 +13,7 @@ const COLUMNS = [
   'minimum_access_level_for_delete',
 ] as const
 
-/** What a caller sets of a rule. */
+/** The columns of a rule that callers write. */
 export type RuleValues = Pick<Rule, (typeof COLUMNS)[number]>
 type Key = Pick<Rule, 'project_id' | 'id'>
 

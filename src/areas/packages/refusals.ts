@@ -9,7 +9,7 @@ export const packageProtected = (): Problem => forbidden('Package protected.')
 const storageFull = ({ exceeded }: StorageFull): string =>
   `Namespace storage is full: ${exceeded.limit} is ${exceeded.mebibytes} MiB`
 
-/** What a registry answers where publishing fails, in the words that its clients show. */
+/** A registry's answers where publishing fails, in the words that its clients show. */
 export interface Words {
   readonly tooLarge: () => Problem
   readonly isProtected: () => Problem

@@ -184,8 +184,7 @@ export const deleteProjectPackage = operation({
   gates: [project, maintainer, packageOf],
   handle: async (ctx) => {
     await checkDeletable(ctx)
-    if ((await packages.remove(ctx.db, ctx.project.id, ctx.pack.id)) === 0) throw noPackage()
-    return null
+    await packages.remove(ctx.db, ctx.project.id, ctx.pack.id)
   },
   returns: nothing,
   refuses: [protectedFromDeletion],
@@ -199,8 +198,7 @@ export const deletePackageFile = operation({
   gates: [project, maintainer, packageOf, packageFile],
   handle: async (ctx) => {
     await checkDeletable(ctx)
-    if ((await packages.removeFile(ctx.db, ctx.pack.id, ctx.file.id)) === 0) throw noSuchRecord()
-    return null
+    await packages.removeFile(ctx.db, ctx.pack.id, ctx.file.id)
   },
   returns: nothing,
   refuses: [protectedFromDeletion],

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { readsPipelines } from '../../access/pipeline_gates.ts'
+import { readsPipelines, writesPipeline } from '../../access/pipeline_gates.ts'
 import { developer, project, projectOwner, signedIn } from '../../access/gates.ts'
 import { preparePipeline, type Prepared } from '../../ci/creation.ts'
 import * as actions from '../../ci/pipeline_actions.ts'
@@ -12,7 +12,6 @@ import { loads, type Actor, type Context, type Gate, type Has } from '../../http
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, noSuchRecord, unauthorized, type Problem } from '../../http/problems.ts'
 import { filled, nullable, oneOf } from '../../http/schema.ts'
-import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
 import { PipelineDetail, presentPipelineDetail } from '../../records/pipeline_detail.ts'
 import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
 import * as pipelines from './store.ts'
@@ -91,23 +90,6 @@ export const getPipeline = operation({
   returns: PipelineDetail,
 })
 
-export const listPipelineJobs = operation({
-  method: 'GET',
-  path: '/projects/:id/pipelines/:pipeline_id/jobs',
-  summary: 'List the jobs of a pipeline, the newest first',
-  published: true,
-  params: t.Object({ include_retried: t.Boolean({ default: false }) }),
-  gates: [project, readsPipelines, pipeline],
-  handle: async (ctx) => {
-    const { db, pipeline, params, page } = ctx
-    const shape = { retried: params.include_retried, kind: 'build' as const }
-    const { limit, offset } = page
-    const { items, total } = await pipelines.listJobs(db, shape, { pipeline_id: pipeline.id, limit, offset })
-    return { items: await presentJobs(ctx, ctx.project, items, presentJobBasic), total }
-  },
-  returns: pageOf(JobBasic),
-})
-
 const notMade = (text = 'Reference not found'): Problem => invalid({ base: [text] })
 
 interface Wanted {
@@ -182,7 +164,7 @@ export const retryPipeline = operation({
   summary: 'Run the failed and canceled jobs of a pipeline once more',
   published: true,
   first: [signedIn],
-  gates: [project, developer, pipeline],
+  gates: [project, developer, pipeline, writesPipeline],
   handle: async (ctx) => {
     const { db, project, pipeline, actor } = ctx
     await inTurn(db, project.id, (turn) => actions.retryPipeline(turn, pipeline.id, actor.id))
@@ -197,7 +179,7 @@ export const cancelPipeline = operation({
   summary: 'Cancel what can be canceled of a pipeline',
   published: true,
   first: [signedIn],
-  gates: [project, developer, pipeline],
+  gates: [project, developer, pipeline, writesPipeline],
   handle: async (ctx) => {
     const { db, project, pipeline } = ctx
     await inTurn(db, project.id, (turn) => actions.cancelPipeline(turn, pipeline.id))

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
-import type { Job } from '../../db/schema_ci.ts'
 import type { Pipeline } from '../../db/schema_repositories.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { pipelineDetailOf, type PipelineWithUser } from '../../records/pipeline_detail.ts'
@@ -59,22 +58,3 @@ const findStatement = statement((p: Slots<{ project_id: number; id: number }>) =
 )
 export const find = (db: Db, projectId: number, id: number): Promise<PipelineWithUser | undefined> =>
   db.one(findStatement, { project_id: projectId, id })
-
-const jobsStatement = pageStatements<
-  { retried: boolean; kind: Job['kind'] },
-  { pipeline_id: number; limit: number; offset: number },
-  Job
->((p, { retried, kind }) => {
-  const matches = sql`
-    from ci_jobs j where j.pipeline_id = ${p.pipeline_id} and j.kind = ${sql.lit(kind)}
-    ${retried ? sql`` : sql`and not j.retried`}`
-  return paged(
-    sql<Job>`select j.* ${matches} order by j.id desc limit ${p.limit} offset ${p.offset}`,
-    sql`select ${matches}`,
-  )
-})
-export const listJobs = (
-  db: Db,
-  shape: { readonly retried: boolean; readonly kind: Job['kind'] },
-  values: { readonly pipeline_id: number; readonly limit: number; readonly offset: number },
-): Promise<Listed<Job>> => db.page(jobsStatement(shape), values)

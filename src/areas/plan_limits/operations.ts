@@ -51,5 +51,5 @@ export const updatePlanLimits = operation({
     return present(row.limits)
   },
   returns: PlanLimits,
-  refuses: [noPlan, () => invalid({ notification_limit: ['must be greater than or equal to 0'] })],
+  refuses: [noPlan, invalid({ notification_limit: ['must be greater than or equal to 0'] })],
 })

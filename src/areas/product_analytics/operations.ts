@@ -13,7 +13,6 @@ import { first, gates } from './gates.ts'
 
 const badGateway = (text = 'Connection refused'): Problem => new Problem(502, { message: text })
 const noDatabase = (): Problem => new Problem(404, { message: '404 Clickhouse Database Not Found' })
-const refusedQuery = (): Problem => refused('Query is invalid')
 
 /** Clients of the engine read its answers, so they pass as they are. */
 const Answer = t.Unsafe<EngineAnswer>({
@@ -75,7 +74,7 @@ const shared = {
   gates,
   returns: Answer,
   status: 200,
-  refuses: [badGateway, noDatabase, refusedQuery],
+  refuses: [badGateway, noDatabase, refused('Query is invalid')],
 } as const
 
 export const loadAnalytics = operation({

@@ -139,7 +139,7 @@ test('requests reuse one connection, and no transaction stands open while they w
   assert.deepEqual([engine.connections(), open], [before, '0'])
 })
 
-test('what goes wrong is logged with its origin, without key, token or query', async () => {
+test('engine failures are logged with their origin, without key, token or query', async () => {
   world().logs.length = 0
   engine.behave((_, response) => void response.destroy())
   await ask()

@@ -4,10 +4,11 @@ import type { Project } from '../../core/projects.ts'
 import type { Label } from '../../db/schema.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
+import { invalid } from '../../http/problems.ts'
 import { nullable } from '../../http/schema.ts'
 import {
   ProjectLabel,
-  badLabel,
+  BAD_COLOR,
   labelExists,
   labelLocked,
   presentInProject,
@@ -84,7 +85,7 @@ export const createProjectLabel = operation({
     return presentInProject(await labels.forCaller(db, ctx, row.id))
   },
   returns: ProjectLabel,
-  refuses: [labelExists, badLabel],
+  refuses: [labelExists, invalid({ color: [BAD_COLOR] })],
 })
 
 const changes = { ...labelChanges, priority }

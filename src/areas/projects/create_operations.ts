@@ -144,7 +144,7 @@ export const createProject = operation({
     return make(ctx, home, actor.id)
   },
   returns: Project,
-  refuses: [badNamespace, () => limitReached(limitText(1)), () => invalid({ name: TAKEN, path: TAKEN })],
+  refuses: [badNamespace, limitReached(limitText(1)), invalid({ name: TAKEN, path: TAKEN })],
 })
 
 export const createUserProject = operation({
@@ -158,5 +158,5 @@ export const createUserProject = operation({
   gates: [signedIn, user],
   handle: async (ctx) => make(ctx, await homeOfUser(ctx.db, ctx.actor, ctx.owner.id), ctx.owner.id),
   returns: Project,
-  refuses: [() => limitReached(limitText(1)), () => invalid({ name: TAKEN, path: TAKEN })],
+  refuses: [limitReached(limitText(1)), invalid({ name: TAKEN, path: TAKEN })],
 })

@@ -52,7 +52,7 @@ export const transferProject = operation({
     return shown(ctx, project.id)
   },
   returns: Project,
-  refuses: [() => notFound('Namespace'), () => notTransferred(NOT_ALLOWED)],
+  refuses: [notFound('Namespace'), notTransferred(NOT_ALLOWED)],
 })
 
 const forks = allows({
@@ -144,5 +144,5 @@ export const forkProject = operation({
     return shown(ctx, row.id)
   },
   returns: Project,
-  refuses: [noTarget, forked, () => limitReached(limitText(1))],
+  refuses: [noTarget, forked, limitReached(limitText(1))],
 })

@@ -147,7 +147,7 @@ test('a fork never becomes more visible than its source, and follows where that 
     const why = `${wanted} is not allowed since the fork source project has lower visibility.`
     assert.deepEqual([status, body], [400, { message: { visibility_level: [why] } }])
   }
-  // Whoever writes past the operation is refused too, and a transfer takes its forks along.
+  // The constraint refuses writes past the operation too, and a transfer takes its forks along.
   const wider = (id: number) =>
     opened.instance.db.script(`update projects set visibility = 'public' where id = ${id}`)
   await assert.rejects(wider(fork.id), { constraint: 'projects_fork_visibility' })

@@ -264,7 +264,7 @@ test('what is set is shown, a level and its older switch as one', async () => {
   assert.equal((await change(user, id, { description: '' })).body['description'], null)
 })
 
-test('what no operation serves is announced nowhere, whatever is set', async () => {
+test('features without operations are announced nowhere, whatever is set', async () => {
   const user = await at().make.user()
   const { id } = await created(user, {
     name: 'announced',

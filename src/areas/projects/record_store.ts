@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
 import { showsCodeOf } from '../../core/feature_sight.ts'
 import { ROLES, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
-import { mine, seesGroup, type CallerSlots } from '../../core/sight.ts'
+import { mine, seesGroup, visibleForks, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { statements } from '../../db/statement.ts'
@@ -29,7 +29,8 @@ const shares = (p: CallerSlots, everything: boolean): Raw => sql`(
 const roleInOrigin = roleInProject(sql`mine`, sql`o.id`, sql`n.traversal_ids`)
 const forkedFrom = (p: CallerSlots, everything: boolean): Raw => sql`(
   select to_json(o.*)::jsonb || jsonb_build_object('namespace', ${home('n')}, 'shared_with_groups', '[]'::json,
-                                                   'shows_code', ${showsCodeOf('o', roleInOrigin, everything)})
+                                                   'shows_code', ${showsCodeOf('o', roleInOrigin, everything)},
+                                                   'forks_count', ${visibleForks(p, 'o', everything)})
     from projects o join namespaces n on n.id = o.namespace_id
    where o.id = p.forked_from_project_id
      and ${
@@ -54,7 +55,8 @@ export const recordsOf = (p: CallerSlots, rows: Raw, everything: boolean): RawBu
   select p.*, ${home('home')} as namespace, ${shares(p, everything)} as shared_with_groups,
          ${authorJson(sql`home.owner_id`)} as owner, ${forkedFrom(p, everything)} as forked_from,
          i.status as import_status, i.kind as import_kind, i.url as import_url, i.error as import_error, ${levels},
-         coalesce(${roleHere}, 0) as held, ${showsCodeOf('p', roleHere, everything)} as shows_code
+         coalesce(${roleHere}, 0) as held, ${showsCodeOf('p', roleHere, everything)} as shows_code,
+         ${visibleForks(p, 'p', everything)} as forks_count
     from (${rows}) p join namespaces home on home.id = p.namespace_id
     left join project_imports i on i.project_id = p.id`
 

@@ -54,9 +54,9 @@ const change = statement(
      where p.id = ${p.id} and n.id = p.namespace_id
     returning p.*`,
 )
-/** Violates as `create` of the core does. Undefined when there is no such project. */
-export const update = (db: Db, id: number, changes: ProjectChanges): Promise<Project | undefined> =>
-  db.one(change, { ...changes, id })
+/** Violates as `create` of the core does. */
+export const update = (db: Db, id: number, changes: ProjectChanges): Promise<Project> =>
+  db.update(change, { ...changes, id })
 
 const setArchived = statement((p: Slots<{ id: number; archived: boolean }>) =>
   q

@@ -3,15 +3,17 @@ import { maintainer, projectEvenArchived as project, signedIn } from '../../acce
 import { isBranchName } from '../../core/commit_writing.ts'
 import { findByRef, repositoryPath, type Project as Row } from '../../core/projects.ts'
 import { findReadme } from '../../core/readmes.ts'
+import { followDefaultBranch } from '../../core/repositories.ts'
 import { ROLES } from '../../core/roles.ts'
 import { isWider } from '../../core/visibilities.ts'
 import { violates } from '../../db/errors.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { pointHead } from '../../git/refs/head.ts'
 import type { Actor, Has } from '../../http/gate.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
-import { Project, presentRecord } from '../../records/full_project.ts'
+import { Project, presentRecord, type ProjectRecord } from '../../records/full_project.ts'
 import { branchIn, fields, settle } from './fields.ts'
 import { FORK_VISIBILITY, TAKEN, isTaken, takenIn } from './gates.ts'
 import { findHome } from '../../core/project_homes.ts'
@@ -77,30 +79,21 @@ async function checkBranch({ git, project, params }: Ctx): Promise<void> {
   if (!isThere && !(await repository.isEmpty())) throw noBranch(branch)
 }
 
-export const updateProject = operation({
-  method: 'PUT',
-  path: '/projects/:id',
-  summary: 'Change a project',
-  published: true,
-  first: [signedIn],
-  params,
-  gates: [project, maintainer],
-  handle: async (ctx) => {
-    const { db, git, actor, project, params } = ctx
+/** Writes the row, and asks for HEAD to follow it, should this process end before it does. */
+const write = (ctx: Ctx, readme: string | null): Promise<ProjectRecord> =>
+  ctx.transact(ctx, async (ctx) => {
+    const { db, actor, project, params } = ctx
     checkRight(ctx)
-    await checkFaults(ctx)
-    await checkBranch(ctx)
     const set = settle(params)
     const branch = branchIn(params)
-    const repository = git.repository(repositoryPath(project.id))
-    const row = await update(db, project.id, {
+    await update(db, project.id, {
       name: params.name?.trim() ?? null,
       path: params.path ?? null,
       description: params.description === undefined ? null : (params.description ?? ''),
       visibility: params.visibility ?? null,
       default_branch: branch ?? null,
       clears_avatar: params.avatar !== undefined,
-      readme_path: branch === undefined ? null : await findReadme(repository, branch),
+      readme_path: readme,
       topics: set.topics ?? null,
       repository_access_level: set.repository_access_level ?? null,
       settings: JSON.stringify(set.settings),
@@ -109,17 +102,44 @@ export const updateProject = operation({
         throw invalid(tooWide(params.visibility))
       throw isTaken(error) ? invalid(takenIn(error)) : error
     })
-    if (row === undefined) throw notFound('Project')
-    const record = await recordFor(db, actor, project.id)
-    if (branch !== undefined && branch !== project.default_branch) {
-      // Nobody takes it away meanwhile; afterwards it is HEAD, which stays.
-      await repository.locked(['HEAD', `refs/heads/${branch}`], async () => {
-        await checkBranch(ctx)
-        await pointHead(git.directory(repository.path), branch)
-      })
+    if (changesBranch(ctx)) await enqueue(db, followDefaultBranch, { project_id: project.id })
+    return recordFor(db, actor, project.id)
+  })
+
+const changesBranch = ({ project, params }: Ctx): boolean => {
+  const branch = branchIn(params)
+  return branch !== undefined && branch !== project.default_branch
+}
+
+export const updateProject = operation({
+  method: 'PUT',
+  path: '/projects/:id',
+  summary: 'Change a project',
+  published: true,
+  moves: 'rows',
+  first: [signedIn],
+  params,
+  gates: [project, maintainer],
+  handle: async (ctx) => {
+    const { git, actor, project, params } = ctx
+    checkRight(ctx)
+    await checkFaults(ctx)
+    await checkBranch(ctx)
+    const branch = branchIn(params)
+    const repository = git.repository(repositoryPath(project.id))
+    const readme = branch === undefined ? null : await findReadme(repository, branch)
+    const turn = async (): Promise<ProjectRecord> => {
+      await checkBranch(ctx)
+      const record = await write(ctx, readme)
+      await pointHead(git.directory(repository.path), branch ?? '')
+      return record
     }
+    // Nobody takes the branch away meanwhile; afterwards it is HEAD, which stays.
+    const record = await (changesBranch(ctx)
+      ? repository.locked(['HEAD', `refs/heads/${branch}`], turn)
+      : write(ctx, readme))
     return presentRecord(record, ctx, { signedIn: true, admin: actor.admin })
   },
   returns: Project,
-  refuses: [() => invalid({ name: TAKEN }), () => invalid(tooWide('public')), () => noBranch('gone')],
+  refuses: [invalid({ name: TAKEN }), invalid(tooWide('public')), noBranch('gone')],
 })

@@ -6,7 +6,6 @@ import type { Project } from '../../core/projects.ts'
 import type { ResourceGroup as Row } from '../../db/schema_ci.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { noSuchRecord } from '../../http/problems.ts'
 import { oneOf, timestamp } from '../../http/schema.ts'
 import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
 import * as resourceGroups from './store.ts'
@@ -82,9 +81,9 @@ export const updateResourceGroup = operation({
   gates: [project, resourceGroup, developer],
   handle: async ({ db, project, resourceGroup, params: { process_mode } }) => {
     if (process_mode === undefined) return present(resourceGroup)
-    const row = await inTurn(db, project.id, (turn) => setProcessMode(turn, resourceGroup.id, process_mode))
-    if (row === undefined) throw noSuchRecord()
-    return present(row)
+    return present(
+      await inTurn(db, project.id, (turn) => setProcessMode(turn, resourceGroup.id, process_mode)),
+    )
   },
   returns: ResourceGroup,
 })

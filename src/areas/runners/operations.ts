@@ -1,16 +1,15 @@
 import { Type as t } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
-import { digestOf, makeToken } from '../../access/tokens.ts'
-import { insertRunner, type NewRunner } from '../../ci/runners.ts'
 import { findProjectAs, roleOnGroup } from '../../core/project_roles.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Actor, Gate } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { badParams, forbidden, invalid } from '../../http/problems.ts'
-import { listOf, nullable, oneOf } from '../../http/schema.ts'
-
-const TYPES = ['instance_type', 'group_type', 'project_type'] as const
-const TOKEN_PREFIX = 'glrt-'
+import { badParams, forbidden } from '../../http/problems.ts'
+import { oneOf } from '../../http/schema.ts'
+import { createIn, tooMany } from './creation.ts'
+import { fields, newRunnerOf, noTags, TOKEN_PREFIX, TYPES } from './fields.ts'
+import { homeOf } from './homes.ts'
+import { RunnerToken } from './token_operations.ts'
 
 interface Wanted {
   readonly runner_type: (typeof TYPES)[number]
@@ -41,9 +40,6 @@ const managesPlace: Gate<'allows', never, { actor: Actor; params: Wanted }, obje
   },
 }
 
-const noTags = (): ReturnType<typeof invalid> =>
-  invalid({ tags_list: ['can not be empty when runner is not allowed to pick untagged jobs'] })
-
 export const createUserRunner = operation({
   method: 'POST',
   path: '/user/runners',
@@ -55,38 +51,32 @@ export const createUserRunner = operation({
     runner_type: oneOf(TYPES),
     group_id: t.Optional(t.Integer({ description: 'Of a runner of `group_type`' })),
     project_id: t.Optional(t.Integer({ description: 'Of a runner of `project_type`' })),
-    description: t.Optional(t.String({ maxLength: 1_024 })),
-    maintenance_note: t.Optional(t.String({ maxLength: 1_024 })),
-    paused: t.Optional(t.Boolean({ default: false })),
-    locked: t.Optional(t.Boolean({ default: false })),
-    run_untagged: t.Optional(t.Boolean({ default: true })),
-    tag_list: t.Optional(listOf(t.String({ maxLength: 255 }))),
-    access_level: t.Optional(oneOf(['not_protected', 'ref_protected'], { default: 'not_protected' })),
-    maximum_timeout: t.Optional(t.Integer({ minimum: 600, description: 'Seconds' })),
+    ...fields,
   }),
   gates: [managesPlace],
   handle: async ({ db, actor, params }) => {
-    const { runner_type, run_untagged = true, tag_list = [] } = params
-    if (!run_untagged && tag_list.length === 0) throw noTags()
-    const token = makeToken(TOKEN_PREFIX)
-    const runner: NewRunner = {
-      runner_type,
-      digest: digestOf(token),
-      group_id: runner_type === 'group_type' ? (params.group_id ?? null) : null,
-      creator_id: actor.id,
-      description: params.description ?? null,
-      maintenance_note: params.maintenance_note ?? null,
-      paused: params.paused ?? false,
-      locked: params.locked ?? false,
-      run_untagged,
-      tag_list: [...new Set(tag_list)].toSorted(),
-      access_level: params.access_level ?? 'not_protected',
-      maximum_timeout: params.maximum_timeout ?? null,
-    }
-    const project = runner_type === 'project_type' ? (params.project_id ?? null) : null
-    const { id } = await insertRunner(db, runner, project)
-    return { id, token, token_expires_at: null }
+    const { runner_type, group_id, project_id } = params
+    const home = await homeOf(db, {
+      group_id: runner_type === 'group_type' ? (group_id ?? null) : null,
+      project_id: runner_type === 'project_type' ? (project_id ?? null) : null,
+    })
+    if (home === undefined) throw forbidden()
+    const kept = newRunnerOf(params)
+    const { runner, token } = await createIn(db, home, { prefix: TOKEN_PREFIX, creator_id: actor.id, kept })
+    return { id: runner.id, token, token_expires_at: null }
   },
-  returns: t.Object({ id: t.Integer(), token: t.String(), token_expires_at: nullable(t.String()) }),
-  refuses: [noTags],
+  returns: RunnerToken,
+  refuses: [noTags, tooMany],
 })
+
+export * from './list_operations.ts'
+export * from './project_operations.ts'
+export * from './runner_operations.ts'
+export {
+  createRegisteredRunner,
+  rotateGroupRegistrationToken,
+  rotateInstanceRegistrationToken,
+  rotatePresentedRunnerToken,
+  rotateProjectRegistrationToken,
+  rotateRunnerToken,
+} from './token_operations.ts'

@@ -66,8 +66,6 @@ function filesAfter(before: readonly SnippetFile[], actions: readonly FileAction
     throw error instanceof FileFault ? refused(error.message) : error
   }
 }
-const badFile = (): Problem => refused('Invalid file path')
-const badTitle = (): Problem => invalid({ title: ["can't be blank"] })
 
 export const createSnippet = operation({
   method: 'POST',
@@ -104,7 +102,7 @@ export const createSnippet = operation({
     return present(await showSnippet(db, row.id), ctx)
   },
   returns: Snippet,
-  refuses: [badTitle, badFile],
+  refuses: [invalid({ title: ["can't be blank"] }), refused('Invalid file path')],
 })
 
 const Change = t.Object({
@@ -161,7 +159,7 @@ export const updateSnippet = operation({
     return present(await showSnippet(db, now.id), ctx)
   },
   returns: Snippet,
-  refuses: [badTitle, badFile, notAlone],
+  refuses: [invalid({ title: ["can't be blank"] }), refused('Invalid file path'), notAlone],
 })
 
 export const deleteSnippet = operation({

@@ -127,8 +127,8 @@ export const createCommitStatus = operation({
   returns: CommitStatus,
   refuses: [
     noPipeline,
-    () => refused(stepFault('running', 'running') ?? ''),
-    () => invalid({ target_url: ['is blocked: Only allowed schemes are http, https'] }),
+    refused(stepFault('running', 'running') ?? ''),
+    invalid({ target_url: ['is blocked: Only allowed schemes are http, https'] }),
   ],
 })
 

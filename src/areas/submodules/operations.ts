@@ -48,7 +48,7 @@ export const updateSubmodule = operation({
     return presentFreshDetail(ctx, await committed(moved), false)
   },
   returns: CommitDetail,
-  refuses: [() => refused(INVALID_PATH)],
+  refuses: [refused(INVALID_PATH)],
 })
 
 async function checkedBase(repository: Repository, tip: string | undefined): Promise<string> {

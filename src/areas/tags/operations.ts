@@ -11,7 +11,7 @@ import { notFound, refused, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
 import { Tag, present } from './entity.ts'
 import { tag } from './gates.ts'
-import { TAGS, complete, listFound } from './store.ts'
+import { TAGS, complete, completeAll, listFound } from './store.ts'
 
 export const listTags = operation({
   method: 'GET',
@@ -33,7 +33,7 @@ export const listTags = operation({
     const matches = searching(params.search ?? '')
     const found = sorted.filter(({ name }) => matches(name))
     const some = found.slice(page.offset, page.offset + page.limit)
-    const rows = await Promise.all(some.map((one) => complete(repository, one)))
+    const rows = await completeAll(repository, some)
     return { items: rows.map((row) => present(row, ctx)), total: found.length }
   },
   returns: pageOf(Tag),

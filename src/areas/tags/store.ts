@@ -1,3 +1,4 @@
+import { messageBudget, readEach, type MessageBudget } from '../../core/commit_reading.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { TagRow } from './entity.ts'
 
@@ -21,7 +22,11 @@ export async function listFound(repository: Repository, by: Order, descending: b
 const DEPTH = 5
 
 /** A tag with what it says and what it stands for. */
-export async function complete(repository: Repository, { name, id }: Found): Promise<TagRow> {
+export async function complete(
+  repository: Repository,
+  { name, id }: Found,
+  within: MessageBudget = messageBudget(),
+): Promise<TagRow> {
   const own = await repository.tag(id)
   let [at, last] = [id, own]
   for (let depth = 0; last !== undefined && depth < DEPTH; depth += 1) {
@@ -31,8 +36,16 @@ export async function complete(repository: Repository, { name, id }: Found): Pro
   return {
     name,
     target: id,
-    message: own?.message.replace(/\n$/, ''),
+    message: own && within(own.message.replace(/\n$/, '')),
     tagged: own?.tagger?.date,
-    commit: await repository.commit(at),
+    commit: (await readEach(repository, [at], within))[0],
   }
+}
+
+/** The tags of one page, one after the other: each may hold two messages of a megabyte. */
+export async function completeAll(repository: Repository, some: readonly Found[]): Promise<TagRow[]> {
+  const within = messageBudget()
+  const rows: TagRow[] = []
+  for (const one of some) rows.push(await complete(repository, one, within))
+  return rows
 }

@@ -26,6 +26,8 @@ test('reads below a tree of more bytes than the server takes are refused with 41
   for (const path of [
     'tree',
     'tree?recursive=true',
+    'commits/main',
+    'commits?with_stats=true',
     'tree?path=1000000000',
     'files/1000000000?ref=main',
     'files/1000000000/raw?ref=main',

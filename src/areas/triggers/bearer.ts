@@ -25,7 +25,7 @@ const byDigest = statement(
     select id, owner_id from trigger_tokens where digest = ${p.digest} and project_id = ${p.project_id}`,
 )
 
-/** Who bears the token, where it opens the project; throws 401 for the token of a job that does not run. */
+/** The token's bearer, where it opens the project; throws 401 for the token of a job that does not run. */
 export async function bearerOf(
   db: Db,
   digest: Buffer,

@@ -6,7 +6,11 @@ import type { Project } from '../../core/projects.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
-import { TriggerToken, present, type TriggerTokenWithOwner } from './entity.ts'
+import {
+  TriggerToken,
+  presentTriggerToken as present,
+  type TriggerTokenWithOwner,
+} from '../../records/trigger_token.ts'
 import * as triggerTokens from './store.ts'
 import { presentPage } from '../../http/pages.ts'
 

@@ -14,7 +14,7 @@ import { PipelineDetail, presentPipelineDetail } from '../../records/pipeline_de
 import { bearerOf, type TriggerBearer } from './bearer.ts'
 import * as triggerTokens from './store.ts'
 
-/** What does not exist and what the token may not reach are alike, in the capitals of explicit checks. */
+/** One 404 for missing projects and for those that the token does not open, in the capitals of explicit checks. */
 const nothingThere = (): Problem => new Problem(404, { message: '404 Not Found' })
 
 /** A pipeline's webhook must not trigger pipelines: each would be the cause of the next. */

@@ -4,7 +4,7 @@ import { paged, pageStatement, type Listed } from '../../db/pages.ts'
 import type { TriggerToken } from '../../db/schema_ci.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 import { authorJson, type Author } from '../../records/user.ts'
-import type { TriggerTokenWithOwner } from './entity.ts'
+import type { TriggerTokenWithOwner } from '../../records/trigger_token.ts'
 
 const owner = (column = 't.owner_id'): RawBuilder<Author | null> => authorJson(sql.ref(column))
 

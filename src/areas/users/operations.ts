@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, anyone, signedIn } from '../../access/gates.ts'
+import { isInternal } from '../../core/internal_users.ts'
 import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
 import { attributeFilter } from '../../core/custom_attributes.ts'
 import * as core from '../../core/users.ts'
@@ -232,7 +233,7 @@ export const deleteUser = operation({
   params: t.Object({ hard_delete: t.Boolean({ default: false }) }),
   gates: [user],
   handle: async ({ db, user, params }) => {
-    if (user.user_type === 'ghost') throw forbidden()
+    if (isInternal(user)) throw forbidden()
     if (!params.hard_delete && (await ownsAlone(db, user.id))) throw soleOwner()
     await removeUserAndAll(db, user.id, params.hard_delete)
     return null

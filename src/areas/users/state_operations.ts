@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
+import { isInternal } from '../../core/internal_users.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, type Problem } from '../../http/problems.ts'
 import { nullable } from '../../http/schema.ts'
@@ -26,7 +27,7 @@ export const blockUser = operation({
   ...done,
   handle: async ({ db, actor, user }) => {
     if (user.id === actor.id) throw blocksItself()
-    if (user.user_type === 'ghost') throw internal()
+    if (isInternal(user)) throw internal()
     if (user.state === 'blocked') return null
     await users.setState(db, user.id, 'blocked')
     return true
@@ -81,7 +82,7 @@ export const deactivateUser = operation({
   handle: async ({ db, now, user }) => {
     if (user.state === 'deactivated') return null
     if (user.state === 'blocked') throw cannotDeactivate()
-    if (user.user_type === 'ghost') throw notInternal()
+    if (isInternal(user)) throw notInternal()
     const person = await users.find(db, user.id)
     const seen = Date.parse(person?.last_activity_on ?? '')
     if (seen > now.getTime() - QUIET) throw recent()

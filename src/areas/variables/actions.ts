@@ -9,9 +9,9 @@ import { variableFaults } from './rules.ts'
 import * as variables from './store.ts'
 import type { Owner } from './store.ts'
 
-// What is the same for variables of projects, groups and the instance.
+// Rules that variables of projects, groups and the instance share.
 
-/** What a caller may say of a variable. */
+/** The fields of a variable that callers write. */
 export interface Given {
   readonly key?: string
   readonly value?: string
@@ -27,7 +27,6 @@ export interface Given {
 export const ambiguous = (): Problem =>
   conflict("There are multiple variables with provided parameters. Please use 'filter[environment_scope]'")
 export const taken = (key = 'KEY'): Problem => invalid({ key: [`(${key}) has already been taken`] })
-export const badValue = (): Problem => invalid({ value: ['is invalid'] })
 const stillHidden = (): Problem =>
   invalid({ masked: ['cannot be changed: the value of a hidden variable stays masked'] })
 const tooMany = (limit: number): Problem =>

@@ -3,7 +3,7 @@ import { group, groupOwner, signedIn } from '../../access/gates.ts'
 import type { Group } from '../../core/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { invalid, notFound } from '../../http/problems.ts'
 import * as variables from './actions.ts'
 import { Variable, present } from './entity.ts'
 import { scoped } from './params.ts'
@@ -61,7 +61,7 @@ export const createGroupVariable = operation({
   gates: [group, groupOwner],
   handle: async (ctx) => present(await variables.create(ctx, owner(ctx), ctx.params), ctx),
   returns: Variable,
-  refuses: [variables.taken, variables.badValue],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] })],
 })
 
 export const updateGroupVariable = operation({
@@ -74,7 +74,7 @@ export const updateGroupVariable = operation({
   gates: [group, groupOwner, variable],
   handle: async (ctx) => present(await variables.change(ctx, owner(ctx), ctx.params), ctx),
   returns: Variable,
-  refuses: [variables.taken, variables.badValue, variables.ambiguous],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] }), variables.ambiguous],
 })
 
 export const deleteGroupVariable = operation({

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { invalid, notFound } from '../../http/problems.ts'
 import * as variables from './actions.ts'
 import { InstanceVariable, presentInstance } from './entity.ts'
 import { plain } from './params.ts'
@@ -54,7 +54,7 @@ export const createInstanceVariable = operation({
   gates: [],
   handle: async (ctx) => presentInstance(await variables.create(ctx, owner(ctx), ctx.params), ctx),
   returns: InstanceVariable,
-  refuses: [variables.taken, variables.badValue],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] })],
 })
 
 export const updateInstanceVariable = operation({
@@ -67,7 +67,7 @@ export const updateInstanceVariable = operation({
   gates: [variable],
   handle: async (ctx) => presentInstance(await variables.change(ctx, owner(ctx), ctx.params), ctx),
   returns: InstanceVariable,
-  refuses: [variables.taken, variables.badValue],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] })],
 })
 
 export const deleteInstanceVariable = operation({

@@ -126,7 +126,7 @@ test('a key with a scope is taken once for each owner', async () => {
   assert.deepEqual([moved.status, moved.body], [400, taken])
 })
 
-test('what cannot be kept is refused in the published words, and nothing changes', async () => {
+test('invalid variables are refused in the published words, and nothing changes', async () => {
   await clear()
   await add('project', { key: 'KEY', value: 'a' })
   const before = await contents(world())

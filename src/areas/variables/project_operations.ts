@@ -3,7 +3,7 @@ import { maintainer, project, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { notFound } from '../../http/problems.ts'
+import { invalid, notFound } from '../../http/problems.ts'
 import * as variables from './actions.ts'
 import { Variable, present } from './entity.ts'
 import { scoped } from './params.ts'
@@ -63,7 +63,7 @@ export const createProjectVariable = operation({
   gates: [project, maintainer],
   handle: async (ctx) => present(await variables.create(ctx, owner(ctx), ctx.params), ctx),
   returns: Variable,
-  refuses: [variables.taken, variables.badValue],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] })],
 })
 
 export const updateProjectVariable = operation({
@@ -76,7 +76,7 @@ export const updateProjectVariable = operation({
   gates: [project, maintainer, variable],
   handle: async (ctx) => present(await variables.change(ctx, owner(ctx), ctx.params), ctx),
   returns: Variable,
-  refuses: [variables.taken, variables.badValue, variables.ambiguous],
+  refuses: [variables.taken, invalid({ value: ['is invalid'] }), variables.ambiguous],
 })
 
 export const deleteProjectVariable = operation({

@@ -1,4 +1,4 @@
-// What `compileConfig` and `planPipeline` are given and answer: types only. Files come through injected functions.
+// Inputs and results of `compileConfig` and `planPipeline`: types only. Files come through injected functions.
 
 import type { Model } from './model.ts'
 import type { PipelineSource, PlannedPipeline, Variable } from './plan.ts'
@@ -33,7 +33,7 @@ export interface CompileContext {
   readonly files: ProjectFiles
   /** Files of another project as the pipeline's user may read its code; 'project' or 'ref' says what was not found. */
   readonly openProject: (path: string, ref: string | null) => Promise<ProjectFiles | 'project' | 'ref'>
-  /** What `include` may use: predefined (phase A), instance, group, project and pipeline variables, in this order. */
+  /** Variables for `include`: predefined (phase A), instance, group, project, pipeline, in this order. */
   readonly variables: readonly Variable[]
   /** Changed paths for `include:rules:changes`, as in `PlanContext`. */
   readonly changedPaths: PlanContext['changedPaths']
@@ -47,7 +47,7 @@ export interface Compiled {
   readonly merged: Readonly<Record<string, unknown>>
   readonly includes: readonly IncludedFile[]
   readonly warnings: readonly string[]
-  /** What `planPipeline` reads. */
+  /** The input of `planPipeline`. */
   readonly model: Model
 }
 export interface IncludedFile {

@@ -47,7 +47,7 @@ function publishOf({ pages, publish }: Hash): string | undefined {
 const hooksOf = (value: Tree | undefined): JobOptions['hooks'] =>
   isHash(value) ? { pre_get_sources_script: texts(value['pre_get_sources_script']) } : undefined
 
-/** What the runner is told of a checked job. */
+/** The part of a checked job that the runner receives. */
 export function optionsOf(job: Hash): JobOptions {
   const given = {
     script: job['script'] === undefined ? undefined : texts(job['script']),

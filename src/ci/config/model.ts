@@ -23,7 +23,7 @@ export interface ExistsCondition {
   readonly ref: string | null
 }
 
-/** What a rule does not say (null) the job says. */
+/** Null takes the job's value. */
 export interface RuleModel extends Conditions {
   readonly when: When | 'never' | null
   readonly start_in: number | null

@@ -1,4 +1,4 @@
-/** What the runner is told word for word: forms are normalised (lists are lists), variables stay unexpanded. */
+/** Keywords that the runner receives word for word: forms are normalised (lists are lists), variables stay unexpanded. */
 export interface JobOptions {
   readonly script?: readonly string[]
   readonly before_script?: readonly string[]

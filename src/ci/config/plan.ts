@@ -87,7 +87,7 @@ export interface PlannedTrigger {
   readonly branch: string | null
   /** The files of a child pipeline, as `include` takes them; null for another project. */
   readonly include: readonly TriggerInclude[] | null
-  /** What the bridge waits for: null succeeds as soon as the downstream pipeline exists. */
+  /** The bridge's condition of success: null succeeds as soon as the downstream pipeline exists. */
   readonly strategy: 'depend' | 'mirror' | null
   readonly forward: { readonly yaml_variables: boolean; readonly pipeline_variables: boolean }
 }

@@ -6,7 +6,7 @@ import type { InstanceModel, JobModel, Model, NeedModel, RuleModel } from './mod
 import type { PlannedEnvironment, PlannedJob, PlannedTrigger, Variable, When } from './plan.ts'
 import { policiesAllow } from './policies.ts'
 
-/** What all jobs of a plan have in common. */
+/** Inputs that all jobs of a plan share. */
 export interface Planning {
   readonly context: PlanContext
   readonly model: Model

@@ -3,16 +3,16 @@ import { GitError } from '../errors.ts'
 import type { Spawner } from '../processes/spawner.ts'
 import { MAX_MESSAGE_BYTES } from './commit.ts'
 
-// What objects that come from outside may cost.
+// Bounds for objects that come from outside.
 
 const MB = 1024 * 1024
 const BASE_BYTES = 512 * MB
-/** What git remembers of each object while it takes a pack apart. */
+/** Memory that git uses for each object while it unpacks. */
 const OBJECT_BYTES = 256
 const MOST_BYTES = 2_048 * MB
 const CPU_SECONDS = 1_800
 
-/** What a process may take that takes apart a pack of `count` objects. */
+/** Bounds of a process that unpacks `count` objects. */
 export const receivingBounds = (count: number): Bounds => ({
   memoryBytes: Math.min(BASE_BYTES + OBJECT_BYTES * count, MOST_BYTES),
   cpuSeconds: CPU_SECONDS,

@@ -1,4 +1,4 @@
-/** What the kernel holds one process to; each process that it starts is held to as much. */
+/** Limits that the operating system enforces on one process, and on each of its children. */
 export interface Bounds {
   /** Bytes of memory that is neither shared nor a file. */
   readonly memoryBytes: number

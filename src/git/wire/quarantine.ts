@@ -38,8 +38,8 @@ export class Quarantine {
 
   /**
    * Takes a pack of `count` objects apart, checks each object, and makes all durable. Git asks for the memory of an object
-   * by the size in its header: what would unfold beyond the bounds is refused before it does. Throws GitError `exit` with
-   * what git said for a pack or object that will not do, `timeout`, `aborted`.
+   * by the size in its header: an object beyond the bounds is refused before it unfolds. Throws GitError `exit` with git's
+   * message for a bad pack or object, `timeout`, `aborted`.
    */
   async unpack(pack: Readable, count: number, maxBytes: number): Promise<void> {
     await mkdir(join(this.#directory, 'pack'), { recursive: true, mode: 0o750 })

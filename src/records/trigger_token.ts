@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
-import type { TriggerToken as Row } from '../../db/schema_ci.ts'
-import { nullable, moment } from '../../http/schema.ts'
-import type { Instance } from '../../instance.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import type { TriggerToken as Row } from '../db/schema_ci.ts'
+import { nullable, moment } from '../http/schema.ts'
+import type { Instance } from '../instance.ts'
+import { UserBasic, presentUser, type Author } from './user.ts'
 
 export const TriggerToken = t.Object({
   id: t.Integer(),
@@ -19,7 +19,7 @@ export type TriggerTokenWithOwner = Row & { readonly owner: Author | null }
 /** Characters of a token that other maintainers see. */
 const SHOWN_TO_OTHERS = 4
 
-export function present(
+export function presentTriggerToken(
   row: TriggerTokenWithOwner,
   { actor, vault, ...site }: Pick<Instance, 'config' | 'vault'> & { readonly actor: { readonly id: number } },
 ): Static<typeof TriggerToken> {

@@ -1,0 +1,192 @@
+/* Pipelines pushed by git run to their end on the bundled runner. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { killGroup, until } from '../support/program.ts'
+import { openYard, type JobShown, type Yard } from '../support/pipelines_by_runner.ts'
+
+const REALISTIC = `
+stages: [build, test, deploy]
+variables: { COLOR: red, SHADE: "dark $COLOR" }
+default: { before_script: [echo "before $CI_JOB_NAME"] }
+compile:
+  stage: build
+  script:
+    - mkdir -p out/deep
+    - echo "$SHADE" > out/deep/color.txt
+    - ln -s deep/color.txt out/link
+    - chmod 000 out/secret 2>/dev/null || true
+  artifacts: { paths: [out/], exclude: [out/no*], expire_in: 1 day }
+  after_script: ['echo "after $CI_JOB_STATUS"']
+unit:
+  stage: test
+  parallel: { matrix: [{ SIZE: [small, large] }] }
+  script: ['echo "size $SIZE"', cat out/deep/color.txt, test -L out/link]
+early:
+  stage: test
+  needs: []
+  script: [test ! -e out, echo early]
+flaky:
+  stage: test
+  retry: 1
+  script: [exit 7]
+  allow_failure: { exit_codes: 7 }
+  artifacts: { paths: [nothing/], when: always }
+unruly:
+  stage: test
+  rules: [{ if: $COLOR == "blue" }]
+  script: [exit 1]
+ship:
+  stage: deploy
+  resource_group: production
+  script: ['echo shipped to $WHERE']
+  variables: { WHERE: "the $COLOR sea" }
+later:
+  stage: deploy
+  when: manual
+  script: [echo later]
+`
+
+suite('pipelines on the bundled runner', () => {
+  let yard: Yard
+  before(async () => {
+    yard = await openYard()
+  })
+  after(() => yard.clear())
+
+  const log = (id: number): string =>
+    readFileSync(
+      join(yard.place.dataDir, 'traces', (id % 256).toString(16).padStart(2, '0'), `${id}.log`),
+      'utf8',
+    )
+  const hasWritten = (id: number, text: string): boolean => {
+    try {
+      return log(id).includes(text)
+    } catch {
+      return false
+    }
+  }
+  const logOf = (jobs: readonly JobShown[], name: string): string => {
+    const job = jobs.find((each) => each.name === name)
+    assert.ok(job, name)
+    return log(job.id)
+  }
+  const statuses = (jobs: readonly JobShown[]): Record<string, string> =>
+    Object.fromEntries(jobs.map(({ name, status }) => [name, status]))
+
+  test('a realistic configuration runs to its end', async () => {
+    const runner = yard.startRunner(['--concurrent', '4'])
+    const pipeline = await yard.push({ '.gitlab-ci.yml': REALISTIC, 'README.md': 'Ship\n' })
+    await yard.untilPipeline(pipeline, 'success', 'failed')
+    const jobs = await yard.jobs(pipeline)
+    assert.deepEqual(statuses(jobs), {
+      compile: 'success',
+      'unit: [small]': 'success',
+      'unit: [large]': 'success',
+      early: 'success',
+      flaky: 'failed',
+      ship: 'success',
+      later: 'manual',
+    })
+    const compile = logOf(jobs, 'compile')
+    assert.match(compile, /section_start:\d+:step_script\r/)
+    assert.match(compile, /before compile/)
+    assert.match(compile, /after success/)
+    assert.match(compile, /Job succeeded/)
+    assert.match(logOf(jobs, 'unit: [large]'), /size large[^]*dark red/)
+    assert.match(logOf(jobs, 'ship'), /shipped to the red sea/)
+    assert.match(logOf(jobs, 'flaky'), /No files to upload[^]*Job failed: exit status 7/)
+    runner.child.kill('SIGTERM')
+    assert.deepEqual((await runner.ended).code, 0)
+  })
+
+  test('masked variables and tokens do not reach the log, and files hold their values', async () => {
+    const { api, project } = yard
+    await api.ProjectVariables.create(project, 'PASSWORD', 'correct-horse-battery', { masked: true })
+    await api.ProjectVariables.create(project, 'KEY_FILE', 'line one\nline two', { variableType: 'file' })
+    const runner = yard.startRunner(['--jobs', '1'])
+    const pipeline = await yard.push({
+      '.gitlab-ci.yml': [
+        'show:',
+        '  script:',
+        '    - echo "<$PASSWORD>"; printf "correct-"; sleep 0.2; echo "horse-battery"',
+        '    - echo "<$CI_JOB_TOKEN>"',
+        '    - cat "$KEY_FILE"',
+        '    - id -u',
+        '    - echo "runner token <$GUILDHALL_RUNNER_TOKEN>"',
+      ].join('\n'),
+    })
+    await yard.untilPipeline(pipeline, 'success', 'failed')
+    const text = logOf(await yard.jobs(pipeline), 'show')
+    assert.doesNotMatch(text, /correct-horse-battery|glcbt-/)
+    assert.match(text, /<\[MASKED\]>[^]*\[MASKED\]\n[^]*line one\nline two/)
+    assert.match(text, /runner token <>/)
+    if (process.getuid?.() === 0) assert.doesNotMatch(text, /^0$/m)
+    assert.equal((await runner.ended).code, 0)
+  })
+
+  test('a canceled job ends with all its processes, and after_script runs', async () => {
+    const runner = yard.startRunner(['--jobs', '1'])
+    const marker = join(mkdtempSync(join(tmpdir(), 'guildhall-marker-')), 'marker')
+    const pipeline = await yard.push({
+      '.gitlab-ci.yml': [
+        'endless:',
+        `  script: ["echo started; (sleep 600; touch ${marker}) & sleep 600"]`,
+        '  after_script: ["echo after $CI_JOB_STATUS"]',
+      ].join('\n'),
+    })
+    await yard.untilPipeline(pipeline, 'running')
+    const [job] = await yard.jobs(pipeline)
+    assert.ok(job)
+    await until('the job writes', () => hasWritten(job.id, 'started'))
+    await yard.api.Pipelines.cancel(yard.project, pipeline)
+    await yard.untilPipeline(pipeline, 'canceled')
+    assert.match(log(job.id), /after canceled/)
+    assert.equal((await runner.ended).code, 0)
+    assert.equal(existsSync(marker), false)
+    assert.deepEqual(sleepers(), [])
+  })
+
+  test('a runner without its server goes on when the server is back', async () => {
+    const runner = yard.startRunner(['--jobs', '1'])
+    const pipeline = await yard.push({
+      '.gitlab-ci.yml': 'steady: { script: ["echo one; sleep 3; echo two; sleep 3; echo three"] }',
+    })
+    await yard.untilPipeline(pipeline, 'running')
+    const [job] = await yard.jobs(pipeline)
+    assert.ok(job)
+    await until('the job writes', () => hasWritten(job.id, 'one'))
+    killGroup(yard.server.pid)
+    await yard.server.ended
+    const server = await yard.place.serve()
+    assert.equal(server.url, yard.server.url)
+    await yard.untilPipeline(pipeline, 'success', 'failed')
+    assert.match(logOf(await yard.jobs(pipeline), 'steady'), /one\n[^]*two\nthree\n[^]*Job succeeded/)
+    assert.equal((await runner.ended).code, 0)
+  })
+
+  test('a wrong token, address or user is refused in words', async () => {
+    const ended = await yard.startRunner([], { GUILDHALL_RUNNER_TOKEN: 'glrt-none' }).ended
+    assert.deepEqual([ended.code, /answered 403/.test(ended.stderr)], [1, true], ended.stderr)
+    const bad = await yard.place.run(['runner', '--url', 'somewhere', '--token', 'glrt-x'])
+    assert.deepEqual([bad.code, /takes an address/.test(bad.stderr)], [2, true], bad.stderr)
+    const none = await yard.place.run(['runner', '--url', 'http://localhost'])
+    assert.deepEqual([none.code, /a token is needed/.test(none.stderr)], [2, true], none.stderr)
+    const user = await yard.startRunner(['--user', 'root']).ended
+    assert.equal(user.code, 1, user.stderr)
+  })
+})
+
+/** Processes of this test's jobs that are still there. */
+function sleepers(): string[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const line = /^\d+$/.test(name) ? readFileSync(`/proc/${name}/cmdline`, 'utf8') : ''
+      return line === 'sleep\u0000600\u0000' ? [name] : []
+    } catch {
+      return []
+    }
+  })
+}
