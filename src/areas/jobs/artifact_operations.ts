@@ -146,10 +146,11 @@ export const keepJobArtifacts = operation({
   path: '/projects/:id/jobs/:job_id/artifacts/keep',
   summary: 'Keep the artifacts of a job: they expire no more',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   gates: [project, developer, job, writesJob],
   handle: async (ctx) => {
-    const row = await artifacts.keep(ctx.db, ctx.job.id)
+    const row = await ctx.transact(ctx, ({ db }) => artifacts.keep(db, ctx.job.id))
     const [shown] = row === undefined ? [] : await presentJobs(ctx, ctx.project, [row], presentJob)
     if (shown === undefined) throw noSuchRecord()
     return shown
