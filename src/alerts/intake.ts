@@ -4,20 +4,25 @@ import { isBusy } from '../db/errors.ts'
 import { enqueueAll } from '../jobs/job.ts'
 import { syncIncident } from './incidents.ts'
 import type { Receiving } from './integrations.ts'
+import { stagesOf, type Event, type Stage } from './stages.ts'
 import * as alerts from './store.ts'
 import type { Incoming } from './values.ts'
-
-/** Requests whose alerts are stored by one transaction. */
-const BATCH = 50
-
-/** How often a batch is tried when other processes lock the same alerts in another order. */
-const ATTEMPTS = 5
 
 interface Request {
   readonly to: Receiving
   readonly items: readonly Incoming[]
 }
 type Outcome = readonly (alerts.Taken | undefined)[]
+
+/** Requests whose alerts are stored together. */
+const BATCH = {
+  items: 50,
+  length: 4 * 1024 * 1024,
+  lengthOf: ({ items }: Request) => items.reduce((sum, { payload }) => sum + payload.length, 0),
+}
+
+/** How often a batch is tried when other processes lock the same alerts in another order. */
+const ATTEMPTS = 5
 
 const take = createBatches<Request, Outcome>(BATCH, async (db, requests) => {
   for (let attempt = 1; ; attempt++)
@@ -35,41 +40,66 @@ const take = createBatches<Request, Outcome>(BATCH, async (db, requests) => {
 export const takeAlerts = (db: Db, to: Receiving, items: readonly Incoming[]): Promise<Outcome> =>
   take(db, { to, items })
 
-function takeBatch(db: Db, requests: readonly Request[]): Promise<Outcome[]> {
-  const [first, ...others] = requests
+async function takeBatch(db: Db, requests: readonly Request[]): Promise<Outcome[]> {
+  const events = requests.map(({ to, items }) => items.map((item): Event => ({ to, item })))
+  const taken = await takeEvents(db, events.flat())
+  return events.map((ofRequest) => ofRequest.map((event) => taken.get(event)))
+}
+
+type Effects = ReadonlyMap<Event, alerts.Taken>
+
+function takeEvents(db: Db, events: readonly Event[]): Promise<Effects> {
+  const stages = stagesOf(events)
   // A single statement is a transaction, without the two round trips of one.
-  if (first && others.length === 0 && isSingle(first)) return takeOne(db, first).then((one) => [one])
+  if (stages.length <= 1 && !events.some(mayChangeIncident)) return takeStages(db, stages)
   return db.transaction(async (tx) => {
-    const outcomes: Outcome[] = []
-    for (const request of requests) outcomes.push(await takeOne(tx, request))
-    return outcomes
+    const taken = await takeStages(tx, stages)
+    // The job is as durable as the alert, and the sender does not wait for it.
+    await enqueueAll(tx, syncIncident, jobsOf(taken))
+    return taken
   })
 }
 
-const isSingle = ({ to, items: [only, second] }: Request): boolean =>
-  only !== undefined && second === undefined && !only.resolves && !to.create_incidents
-
-async function takeOne(db: Db, { to, items }: Request): Promise<Outcome> {
-  const taken: (alerts.Taken | undefined)[] = []
-  const changed = new Map<number, { payload: { alert_id: number }; key: string }>()
-  for (const item of items) {
-    const one = await takeItem(db, to, item)
-    taken.push(one)
-    if (one && changesIncident(to, item, one))
-      changed.set(one.id, { payload: { alert_id: one.id }, key: `incident:${one.id}` })
+async function takeStages(db: Db, stages: readonly Stage[]): Promise<Effects> {
+  const taken = new Map<Event, alerts.Taken>()
+  for (const { resolves, groups } of stages) {
+    const effects = await (resolves
+      ? alerts.resolve(db, groups.map(resolutionOf))
+      : alerts.fire(db, groups.map(firingOf)))
+    for (const [i, group] of groups.entries()) {
+      const one = effects[i]
+      // The first resolution of a group ends the alert, and the others find none.
+      if (one !== undefined) for (const event of resolves ? group.slice(0, 1) : group) taken.set(event, one)
+    }
   }
-  // The job is as durable as the alert, and the sender does not wait for it.
-  await enqueueAll(db, syncIncident, [...changed.values()])
   return taken
 }
 
-const changesIncident = (to: Receiving, { resolves }: Incoming, { issue_id }: alerts.Taken): boolean =>
-  resolves ? issue_id !== null && to.auto_close_incidents : issue_id === null && to.create_incidents
+type Group = Stage['groups'][number]
 
-async function takeItem(db: Db, to: Receiving, item: Incoming): Promise<alerts.Taken | undefined> {
+function firingOf([{ to, item }, ...others]: Group): alerts.Firing {
+  const { resolves: _resolves, hosts, ...columns } = item
   const { project_id, id: integration_id } = to
-  if (!item.resolves) return alerts.fire(db, { project_id, integration_id }, item)
-  if (item.fingerprint === null) return undefined
-  const ended = item.ended_at ?? item.started_at
-  return alerts.resolve(db, project_id, item.fingerprint, ended)
+  const events = 1 + others.length
+  return { project_id, integration_id, ...columns, hosts: JSON.stringify(hosts), events }
+}
+
+const resolutionOf = ([{ to, item }]: Group): alerts.Resolution => ({
+  project_id: to.project_id,
+  fingerprint: item.fingerprint,
+  ended_at: item.ended_at ?? item.started_at,
+})
+
+const mayChangeIncident = ({ to, item }: Event): boolean =>
+  item.resolves ? to.auto_close_incidents : to.create_incidents
+
+/** One job for each alert whose incident is to be opened or closed. */
+function jobsOf(taken: Effects): { payload: { alert_id: number }; key: string }[] {
+  const changed = [...taken].filter(
+    ([event, { issue_id }]) => mayChangeIncident(event) && event.item.resolves === (issue_id !== null),
+  )
+  return [...new Set(changed.map(([, { id }]) => id))].map((id) => ({
+    payload: { alert_id: id },
+    key: `incident:${id}`,
+  }))
 }

@@ -5,19 +5,22 @@ import { createBatches } from './batches.ts'
 
 const db = (): Db => ({}) as Db
 
-/** Batches of up to three numbers; `fault` says why one cannot be stored. */
+/** Batches of up to three numbers, and up to 100 together; `fault` says why one cannot be stored. */
 function collect(fault: (items: readonly number[]) => Error | undefined = () => undefined): {
   readonly take: (db: Db, item: number) => Promise<string>
   readonly batches: number[][]
 } {
   const batches: number[][] = []
-  const take = createBatches<number, string>(3, async (_db, items) => {
-    batches.push([...items])
-    await new Promise(setImmediate)
-    const error = fault(items)
-    if (error !== undefined) throw error
-    return items.map((item) => `stored ${item}`)
-  })
+  const take = createBatches<number, string>(
+    { items: 3, length: 100, lengthOf: (item) => item },
+    async (_db, items) => {
+      batches.push([...items])
+      await new Promise(setImmediate)
+      const error = fault(items)
+      if (error !== undefined) throw error
+      return items.map((item) => `stored ${item}`)
+    },
+  )
   return { take, batches }
 }
 
@@ -28,6 +31,13 @@ test('items that arrive while others are stored are stored together, and each ge
   assert.deepEqual(results, ['stored 1', 'stored 2', 'stored 3', 'stored 4', 'stored 5', 'stored 6'])
   assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6]])
   assert.equal(await take(one, 7), 'stored 7')
+})
+
+test('a batch ends before the item that would make it too long', async () => {
+  const { take, batches } = collect()
+  const one = db()
+  await Promise.all([1, 60, 40, 1, 500, 99, 2].map((item) => take(one, item)))
+  assert.deepEqual(batches, [[1], [60, 40], [1], [500], [99], [2]])
 })
 
 test('databases have queues of their own', async () => {

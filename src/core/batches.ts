@@ -10,18 +10,32 @@ interface Waiting<Item, Result> {
 /** Whether storing the items one by one would fail too, and each only after its time-out. */
 const isOfDatabase = (error: unknown): boolean => isAway(error) || isHanging(error) || isDiskFull(error)
 
+/** Limits of one batch. An item that is longer than `length` is stored alone. */
+interface Limits<Item> {
+  readonly items: number
+  /** Characters of the items together, so that a batch of large ones neither takes much memory nor blocks the event loop. */
+  readonly length: number
+  readonly lengthOf: (item: Item) => number
+}
+
 /**
  * Makes a function that stores an item and resolves when it is durable. Items that arrive while others are being stored
- * are stored together after them, up to `most` at once: by one connection and one commit, so that a flood leaves the other
- * connections alone. `store` gives the results in the order of the items. Where it fails for several, each is stored alone,
- * so that an item that cannot be stored fails alone; where the database is at fault, all fail at once. Callers bound how
- * many wait.
+ * are stored together after them: by one connection and one commit, so that a flood leaves the other connections alone.
+ * `store` gives the results in the order of the items. Where it fails for several, each is stored alone, so that an item
+ * that cannot be stored fails alone; where the database is at fault, all fail at once. Callers bound how many wait.
  */
 export function createBatches<Item, Result>(
-  most: number,
+  limits: Limits<Item>,
   store: (db: Db, items: readonly Item[]) => Promise<readonly Result[]>,
 ): (db: Db, item: Item) => Promise<Result> {
   const queues = new WeakMap<Db, Waiting<Item, Result>[]>()
+
+  /** The number of items at the head of a queue that are stored together. */
+  function fitting(queue: readonly Waiting<Item, Result>[]): number {
+    let length = 0
+    const end = queue.findIndex(({ item }, i) => (length += limits.lengthOf(item)) > limits.length && i > 0)
+    return Math.min(end === -1 ? queue.length : end, limits.items)
+  }
 
   async function storeBatch(db: Db, batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
@@ -37,7 +51,7 @@ export function createBatches<Item, Result>(
   }
 
   async function drain(db: Db, queue: Waiting<Item, Result>[]): Promise<void> {
-    while (queue.length > 0) await storeBatch(db, queue.splice(0, most))
+    while (queue.length > 0) await storeBatch(db, queue.splice(0, fitting(queue)))
     queues.delete(db)
   }
 

@@ -10,3 +10,12 @@ export interface Times {
   created_at: Time
   updated_at: Time
 }
+
+/** Rows as one array per column, for `unnest`. */
+export type Arrays<Row> = { readonly [Name in keyof Row]: readonly Row[Name][] }
+
+export const arraysOf = <Row extends object>(
+  rows: readonly Row[],
+  names: readonly (keyof Row)[],
+): Arrays<Row> =>
+  Object.fromEntries<unknown>(names.map((name) => [name, rows.map((row) => row[name])])) as Arrays<Row>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
+import { arraysOf, type Arrays } from '../db/columns.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { ErrorEvent } from './event.ts'
 
@@ -11,11 +12,25 @@ export interface Collected extends ErrorEvent {
 /** Events of one error whose payloads are all kept; of later ones one in ten is. All are counted. */
 const KEPT_WHOLE = 1_000
 
-type Columns = { readonly [Name in keyof Collected]: readonly Collected[Name][] }
+const COLUMNS = [
+  'project_id',
+  'event_id',
+  'fingerprint',
+  'name',
+  'description',
+  'actor',
+  'platform',
+  'level',
+  'release',
+  'environment',
+  'user_digest',
+  'occurred_at',
+  'payload',
+] as const
 
 /** Counts events on their errors, releases and users, and keeps their payloads; ordered, so that batches do not deadlock. */
 const insertStatement = statement(
-  (p: Slots<Columns & { received_on: string }>) => sql`
+  (p: Slots<Arrays<Collected> & { received_on: string }>) => sql`
     with incoming as (
       select * from unnest(
         ${p.project_id}::bigint[], ${p.event_id}::text[], ${p.fingerprint}::bytea[], ${p.name}::text[],
@@ -55,23 +70,5 @@ const insertStatement = statement(
 )
 
 /** Stores events in one transaction. */
-export async function insertEvents(db: Db, events: readonly Collected[], receivedOn: string): Promise<void> {
-  const column = <Name extends keyof Collected>(name: Name): Collected[Name][] =>
-    events.map((one) => one[name])
-  await db.run(insertStatement, {
-    received_on: receivedOn,
-    project_id: column('project_id'),
-    event_id: column('event_id'),
-    fingerprint: column('fingerprint'),
-    name: column('name'),
-    description: column('description'),
-    actor: column('actor'),
-    platform: column('platform'),
-    level: column('level'),
-    release: column('release'),
-    environment: column('environment'),
-    user_digest: column('user_digest'),
-    occurred_at: column('occurred_at'),
-    payload: column('payload'),
-  })
-}
+export const insertEvents = (db: Db, events: readonly Collected[], receivedOn: string): Promise<number> =>
+  db.run(insertStatement, { received_on: receivedOn, ...arraysOf(events, COLUMNS) })
