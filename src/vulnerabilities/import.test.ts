@@ -233,3 +233,143 @@ test('a report of another kind is refused', async () => {
   ] as const)
     await assert.rejects(importText(project, format, report), new BadReport(message))
 })
+
+/** A report in GitLab's format with one entry, which these fields are part of. */
+const withEntry = (fields: object, type = 'sast'): object => {
+  const { vulnerabilities } = sast()
+  const scan = { type, scanner: { id: 'made', name: 'Made' } }
+  return { scan, vulnerabilities: [{ ...vulnerabilities[0], ...fields }] }
+}
+const importBytes = (project: Project, bytes: Buffer, skipInvalid = false): Promise<ImportCounts> =>
+  importReport(world().opened.instance.db, {
+    projectId: project.id,
+    format: 'gitlab',
+    open: () => Readable.from([bytes]),
+    skipInvalid,
+  })
+
+test('a finding is the same one while its version, image tag, commit or host changes', async () => {
+  for (const [type, before, after] of [
+    ['sast', { file: 'a.js', start_line: 1, class: 'A' }, { file: 'a.js', start_line: 1, class: 'B' }],
+    ['secret_detection', { file: 'a', commit: { sha: '1' } }, { file: 'a', commit: { sha: '2' } }],
+    [
+      'dependency_scanning',
+      { file: 'package-lock.json', dependency: { package: { name: 'lodash' }, version: '4.17.1' } },
+      { file: 'package-lock.json', dependency: { package: { name: 'lodash' }, version: '4.17.2' } },
+    ],
+    [
+      'container_scanning',
+      { image: 'registry:5000/app:abc', dependency: { package: { name: 'zlib' } } },
+      { image: 'registry:5000/app@sha256:00ff', dependency: { package: { name: 'zlib' } } },
+    ],
+    ['dast', { hostname: 'http://a', path: '/x', method: 'GET' }, { path: '/x', method: 'GET' }],
+  ] as const) {
+    const project = await world().make.project()
+    await importText(project, 'gitlab', withEntry({ location: before }, type))
+    assert.deepEqual(
+      await importText(project, 'gitlab', withEntry({ location: after }, type)),
+      { ...NONE, updated: 1 },
+      type,
+    )
+  }
+})
+
+test('a finding at another place, and one of another kind at the same place, is another one', async () => {
+  const project = await world().make.project()
+  const [first] = sast().vulnerabilities
+  const location = { file: 'a.js', start_line: 1 }
+  const entries = [
+    { ...first, location },
+    { ...first, location: { ...location, start_line: 11 } },
+    { ...first, location: { file: 'a.js:1', start_line: 1 } },
+    { ...first, location: { start_line: 1 } },
+    { ...first, location, identifiers: [{ type: 'cwe', name: 'CWE-1', value: '1' }] },
+  ]
+  const report = { ...(withEntry({}) as GitlabReport), vulnerabilities: entries }
+  assert.deepEqual(await importText(project, 'gitlab', report), { ...NONE, created: 5 })
+})
+
+test('texts beyond their limits are cut, without halves of characters', async () => {
+  const project = await world().make.project()
+  const identifiers = Array.from({ length: 30 }, (_, at) => ({
+    type: 'cve',
+    name: 'C'.repeat(1_000),
+    value: String(at),
+    url: 'u'.repeat(10_000),
+  }))
+  const fields = {
+    name: `${'n'.repeat(254)}\u{1F600}`,
+    description: 'd'.repeat(100_000),
+    solution: 's'.repeat(100_000),
+    identifiers,
+  }
+  assert.deepEqual(await importText(project, 'gitlab', withEntry(fields)), { ...NONE, created: 1 })
+  const [row] = await listed(project)
+  assert.deepEqual(
+    [row?.name, row?.description.length, row?.solution.length, row?.identifiers.length],
+    ['n'.repeat(254), 15_000, 7_000, 20],
+  )
+  assert.deepEqual(row?.identifiers[0], { type: 'cve', name: 'C'.repeat(255), value: '0' })
+})
+
+test('an entry with a name of JavaScript, deep nesting or bytes that are no text is invalid', async () => {
+  const project = await world().make.project()
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  for (const [json, fault] of [
+    ['"severity": "constructor"', 'severity "constructor" is not known'],
+    ['"severity": "__proto__"', 'severity "__proto__" is not known'],
+    [`"location": {"file": "a", "x": ${deep}}`, 'the entry is nested deeper than 100 levels'],
+    ['"name": "\xff"', 'the entry is not UTF-8'],
+    [`"severity": "${'x'.repeat(10_000)}"`, `severity "${'x'.repeat(190)}`],
+  ] as const) {
+    const text = JSON.stringify(withEntry({ last: 0 })).replace('"last":0', json)
+    await assert.rejects(importBytes(project, Buffer.from(text, 'latin1')), (error) => {
+      assert.ok(error instanceof InvalidEntries)
+      assert.deepEqual(error.faults, [`vulnerabilities[0]: ${fault}`])
+      return true
+    })
+  }
+  assert.deepEqual(await listed(project), [])
+})
+
+test('keys that stand twice in a report are read as they come', async () => {
+  const project = await world().make.project()
+  const text = JSON.stringify(withEntry({}))
+  const twice = `${text.slice(0, -1)},${text.slice(1)}`
+  assert.deepEqual(await importBytes(project, Buffer.from(twice)), { ...NONE, created: 1, duplicates: 1 })
+})
+
+test('a scanner that cannot be stored refuses the report', async () => {
+  const project = await world().make.project()
+  for (const [name, message] of [
+    ['x'.repeat(256), 'the name of the scanner is longer than 255 characters'],
+    ['nul \u0000', 'the entry holds characters that cannot be stored'],
+  ] as const) {
+    const scan = { type: 'sast', scanner: { id: name, name } }
+    await assert.rejects(
+      importText(project, 'gitlab', { scan, vulnerabilities: [] }),
+      new BadReport(message),
+    )
+  }
+  const type = '\u001B[31m'.repeat(100)
+  await assert.rejects(
+    importText(project, 'gitlab', { scan: { type, scanner: { id: 'x', name: 'X' } } }),
+    (error) => error instanceof BadReport && error.message.startsWith('scan.type "?[31m?'),
+  )
+})
+
+test('what all entries share is bounded, however often it is repeated', async () => {
+  const project = await world().make.project()
+  const scan = { type: 'sast', scanner: { id: 'x', name: 'X' }, more: 'x'.repeat(1024 * 1024) }
+  const part = `"scan": ${JSON.stringify(scan)}`
+  const text = `{${Array.from({ length: 33 }, () => part).join()}}`
+  await assert.rejects(
+    importBytes(project, Buffer.from(text)),
+    new BadReport('what all entries share is larger than 33554432 bytes'),
+  )
+  const large = `{"scan": {"x": "${'x'.repeat(33 * 1024 * 1024)}"}}`
+  await assert.rejects(
+    importBytes(project, Buffer.from(large)),
+    new BadReport('scan is larger than 33554432 bytes'),
+  )
+})

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NotJson, readSlices, type Choice, type JsonPath } from './json_slices.ts'
 
-async function* chunked(text: string, size: number): AsyncGenerator<Uint8Array> {
-  const bytes = Buffer.from(text)
+async function* chunked(text: string | Buffer, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text as string)
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 const inList = (path: JsonPath): Choice =>
@@ -12,10 +12,10 @@ const inList = (path: JsonPath): Choice =>
     : path[0] === 'list'
       ? 'take'
       : 'skip'
-async function slices(text: string, size = 7, limit = 1_000): Promise<[string, unknown][]> {
+async function slices(text: string | Buffer, size = 7, limit = 1_000): Promise<[string, unknown][]> {
   const found: [string, unknown][] = []
-  for await (const { path, value, tooLarge } of readSlices(chunked(text, size), inList, limit))
-    found.push([path.join('.'), tooLarge ? 'too large' : value])
+  for await (const { path, value, fault } of readSlices(chunked(text, size), inList, { limit }))
+    found.push([path.join('.'), fault ?? value])
   return found
 }
 
@@ -38,7 +38,7 @@ test('members of an object are named by their keys', async () => {
 test('a value above the limit is passed over, and what follows is read', async () => {
   const text = JSON.stringify({ list: ['x'.repeat(100), 'y'] })
   assert.deepEqual(await slices(text, 7, 50), [
-    ['list.0', 'too large'],
+    ['list.0', 'larger than 50 bytes'],
     ['list.1', 'y'],
   ])
 })
@@ -62,4 +62,40 @@ test('a document that is not JSON is refused', async () => {
     '{"list": [1 2]}',
   ]
   for (const text of bad) await assert.rejects(slices(text), NotJson, text)
+})
+
+test('a deeply nested value is passed over without recursion', async () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  const text = `{"list": [${nested(200_000)}, ${nested(101)}, ${nested(100)}], "skip": ${nested(200_000)}}`
+  const found = await slices(text, 65_536, 1_000_000)
+  assert.deepEqual(
+    found.map(([path, value]) => [path, typeof value === 'string' ? value : 'parsed']),
+    [
+      ['list.0', 'nested deeper than 100 levels'],
+      ['list.1', 'nested deeper than 100 levels'],
+      ['list.2', 'parsed'],
+    ],
+  )
+})
+
+test('a value that is not UTF-8 is passed over; a key that is not refuses the document', async () => {
+  const bytes = (text: string): Buffer => Buffer.from(text, 'latin1')
+  assert.deepEqual(await slices(bytes('{"list": ["\xff", "y"]}')), [
+    ['list.0', 'not UTF-8'],
+    ['list.1', 'y'],
+  ])
+  await assert.rejects(slices(bytes('{"list": {"\xff": 1}}')), NotJson)
+})
+
+test('documents that follow each other are told apart where they are allowed', async () => {
+  const text = '{"list": [1]}\n{"list": [2, 3]}{}'
+  const found: [number, unknown][] = []
+  for await (const { document, value } of readSlices(chunked(text, 5), inList, { limit: 100, many: true }))
+    found.push([document, value])
+  assert.deepEqual(found, [
+    [0, 1],
+    [1, 2],
+    [1, 3],
+  ])
+  await assert.rejects(slices(text), NotJson)
 })

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 // Reads single values out of a JSON document of any length, in memory that is bounded by the largest value taken.
 
 export type JsonPath = readonly (string | number)[]
@@ -6,10 +8,14 @@ export type JsonPath = readonly (string | number)[]
 export type Choice = 'take' | 'enter' | 'skip'
 
 export interface Slice {
+  /** Which of the documents that follow each other; 0 is the first. */
+  readonly document: number
   readonly path: JsonPath
-  /** Undefined where the value is larger than the limit. */
+  /** Undefined where there is a fault. */
   readonly value: unknown
-  readonly tooLarge: boolean
+  readonly bytes: number
+  /** Why the value was not parsed: `larger than 100 bytes`. */
+  readonly fault?: string | undefined
 }
 
 /** The document is not JSON; says near which byte. */
@@ -27,6 +33,8 @@ interface Frame {
 type Expects = 'value' | 'first' | 'key' | 'colon' | 'comma' | 'end'
 
 const MAX_KEY_BYTES = 65_536
+/** Levels of nesting: deeper values overflow the stack of code that walks through them. */
+const MAX_DEPTH = 100
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
@@ -41,6 +49,7 @@ class Span {
   readonly isKept: boolean
   #size = 0
   #depth = 0
+  #deepest = 0
   #isString = false
   #isEscaped = false
   #isScalar = false
@@ -73,7 +82,8 @@ class Span {
       } else if (this.#isScalar) {
         if (endsScalar(byte)) return at
       } else if (byte === QUOTE) this.#isString = true
-      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth += 1
+      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT)
+        this.#deepest = Math.max(this.#deepest, (this.#depth += 1))
       else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
         this.#depth -= 1
         if (this.#depth === 0) return at + 1
@@ -83,28 +93,33 @@ class Span {
     return -1
   }
 
-  get tooLarge(): boolean {
-    return this.#size > this.#limit
+  get size(): number {
+    return this.#size
   }
 
-  get text(): string {
-    return Buffer.concat(this.#parts).toString()
+  /** The bytes, or why they are not parsed. */
+  get content(): { readonly bytes: Buffer; readonly fault?: string } {
+    const bytes = Buffer.concat(this.#parts)
+    if (this.#size > this.#limit) return { bytes, fault: `larger than ${this.#limit} bytes` }
+    if (this.#deepest > MAX_DEPTH) return { bytes, fault: `nested deeper than ${MAX_DEPTH} levels` }
+    return isUtf8(bytes) ? { bytes } : { bytes, fault: 'not UTF-8' }
   }
 }
 
 class Reader {
   readonly #choose: (path: JsonPath) => Choice
-  readonly #limit: number
+  readonly #options: SliceOptions
   readonly #frames: Frame[] = []
   #expects: Expects = 'value'
   #span: Span | undefined
   #isKey = false
+  #document = 0
   /** Bytes before the current chunk. */
   #before = 0
 
-  constructor(choose: (path: JsonPath) => Choice, limit: number) {
+  constructor(choose: (path: JsonPath) => Choice, options: SliceOptions) {
     this.#choose = choose
-    this.#limit = limit
+    this.#options = options
   }
 
   *read(chunk: Buffer): Generator<Slice> {
@@ -148,6 +163,10 @@ class Reader {
     } else if (expects === 'colon' && byte === COLON) this.#expects = 'value'
     else if (expects === 'value' || (expects === 'first' && frame?.isArray === true))
       this.#begin(byte, offset)
+    else if (expects === 'end' && this.#options.many === true) {
+      this.#document += 1
+      this.#begin(byte, offset)
+    }
     else if ((expects === 'key' || expects === 'first') && byte === QUOTE) {
       this.#isKey = true
       this.#span = new Span(true, MAX_KEY_BYTES)
@@ -162,22 +181,24 @@ class Reader {
     if (choice === 'enter' && (isArray || byte === OPEN_OBJECT)) {
       this.#frames.push({ isArray, key: isArray ? 0 : '' })
       this.#expects = 'first'
-    } else this.#span = new Span(choice === 'take', this.#limit)
+    } else this.#span = new Span(choice === 'take', this.#options.limit)
   }
 
   #finish(span: Span, offset: number): Slice | undefined {
     if (this.#isKey) {
       this.#isKey = false
       const frame = this.#frames.at(-1)
-      if (frame === undefined || span.tooLarge) throw new NotJson(offset)
-      frame.key = String(parse(span.text, offset))
+      const { bytes, fault } = span.content
+      if (frame === undefined || fault !== undefined) throw new NotJson(offset)
+      frame.key = String(parse(bytes, offset))
       this.#expects = 'colon'
       return undefined
     }
     this.#expects = this.#frames.length === 0 ? 'end' : 'comma'
     if (!span.isKept) return undefined
-    const { tooLarge } = span
-    return { path: this.#path(), tooLarge, value: tooLarge ? undefined : parse(span.text, offset) }
+    const { bytes, fault } = span.content
+    const value = fault === undefined ? parse(bytes, offset) : undefined
+    return { document: this.#document, path: this.#path(), bytes: span.size, value, fault }
   }
 
   #path(): JsonPath {
@@ -185,21 +206,28 @@ class Reader {
   }
 }
 
-function parse(text: string, offset: number): unknown {
+function parse(bytes: Buffer, offset: number): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(bytes.toString())
   } catch {
     throw new NotJson(offset)
   }
 }
 
-/** Yields the values that `choose` takes, in the order of the document. Throws `NotJson`. `limit` is bytes of one value. */
+interface SliceOptions {
+  /** Bytes of one value. */
+  readonly limit: number
+  /** Whether further documents may follow the first. */
+  readonly many?: boolean | undefined
+}
+
+/** Yields the values that `choose` takes, in the order of the document. Throws `NotJson`. */
 export async function* readSlices(
   chunks: AsyncIterable<Uint8Array>,
   choose: (path: JsonPath) => Choice,
-  limit: number,
+  options: SliceOptions,
 ): AsyncGenerator<Slice> {
-  const reader = new Reader(choose, limit)
+  const reader = new Reader(choose, options)
   for await (const chunk of chunks)
     yield* reader.read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
   reader.end()

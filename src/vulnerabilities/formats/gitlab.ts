@@ -11,6 +11,7 @@ import {
   type Scanner,
 } from '../finding.ts'
 import type { Format } from './format.ts'
+import { placeOf } from './gitlab_places.ts'
 
 const TYPES = (
   'sast dependency_scanning container_scanning dast secret_detection coverage_fuzzing api_fuzzing ' +
@@ -53,7 +54,7 @@ export const gitlab: Format<Scanner> = {
     return [
       {
         ...scanner,
-        fingerprint: fingerprintOf(primary.type, primary.value, location),
+        fingerprint: fingerprintOf(primary.type, primary.value, placeOf(scanner.report_type, location)),
         name,
         description: textOf(entry['description']),
         solution: textOf(entry['solution']),

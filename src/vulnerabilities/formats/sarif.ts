@@ -14,12 +14,12 @@ import {
 import type { Identifier, Severity } from '../../db/schema_vulnerabilities.ts'
 import type { Format } from './format.ts'
 
-const LEVELS: Readonly<Record<string, Severity>> = {
-  error: 'high',
-  warning: 'medium',
-  note: 'low',
-  none: 'info',
-}
+const LEVELS = new Map<string, Severity>([
+  ['error', 'high'],
+  ['warning', 'medium'],
+  ['note', 'low'],
+  ['none', 'info'],
+])
 
 interface Run {
   readonly scanner: Scanner
@@ -32,7 +32,7 @@ function severityIn(result: Json, rule: Json): Severity {
   if (score > 0) return score >= 9 ? 'critical' : score >= 7 ? 'high' : score >= 4 ? 'medium' : 'low'
   const configured = textOf(optionalObject(rule['defaultConfiguration'])['level'])
   const level = textOf(result['level']) || configured || 'warning'
-  const severity = LEVELS[level]
+  const severity = LEVELS.get(level)
   if (severity === undefined) throw new BadEntry(`level "${level}" is not known`)
   return severity
 }
