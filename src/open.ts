@@ -37,6 +37,7 @@ import { migrate } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
 import { watchExports } from './vulnerabilities/expiry.ts'
 import { exportVulnerabilities } from './vulnerabilities/exporting.ts'
+import { importSecurityReports } from './vulnerabilities/pipeline_reports.ts'
 import { checkGit } from './git/version.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
@@ -68,6 +69,7 @@ const JOBS: readonly AnyJob[] = [
   pruneErrorEvents,
   syncIncident,
   exportVulnerabilities,
+  importSecurityReports,
   removeArtifacts,
   removeTraces,
 ]

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { askForSecurityReports } from '../core/security_reports.ts'
 import type { Db } from '../db/client.ts'
 import type { JobStatus } from '../db/schema_ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
@@ -163,4 +164,6 @@ export async function inTurn<Result>(
 }
 
 /** Effects of a pipeline's status outside of its project. */
-async function followUp(_turn: Turn, _moved: readonly Moved[]): Promise<void> {}
+async function followUp(turn: Turn, moved: readonly Moved[]): Promise<void> {
+  await askForSecurityReports(turn.db, moved)
+}

@@ -9,6 +9,7 @@ import type { VulnerabilityState } from '../db/schema_vulnerabilities.ts'
 import { addToDashboard, listDashboard, removeFromDashboard } from '../vulnerabilities/dashboards.ts'
 import { InvalidEntries, importReport, type ImportCounts } from '../vulnerabilities/import.ts'
 import { NotJson } from '../vulnerabilities/json_slices.ts'
+import { listScans } from '../vulnerabilities/pipeline_scans.ts'
 import { BadReport, FORMATS, type FormatName } from '../vulnerabilities/reading.ts'
 import * as states from '../vulnerabilities/states.ts'
 import { Misuse, Refusal, command, family, withInstance } from './command.ts'
@@ -22,6 +23,7 @@ export function addVulnerabilities(program: Command): void {
   addImport(parent)
   addList(parent)
   addShow(parent)
+  addScans(parent)
   for (const change of CHANGES) addChange(parent, change)
   addDashboard(family(program, 'dashboard', "The projects on a user's security dashboard"))
 }
@@ -139,6 +141,23 @@ function addShow(parent: Command): void {
           ),
         ]
         say({ ...found, transitions }, lines.map((line) => line.trimEnd()).join('\n'))
+      }),
+    )
+}
+
+function addScans(parent: Command): void {
+  command({ parent, name: 'scans', description: 'list reports that came with pipelines', under: UNDER })
+    .requiredOption('--project <path>', 'the full path or the id of the project')
+    .option('--limit <count>', 'at most so many', readId, 20)
+    .action(async ({ project: path, limit, ...options }: Pick<ListOptions, 'project' | 'limit'>) =>
+      withInstance(options, async ({ instance: { db } }, { say }) => {
+        const scans = await listScans(db, (await findProject(db, path)).id, limit)
+        const lines = scans.flatMap((scan) => [
+          `pipeline ${scan.pipeline_id}  ${scan.job}  ${scan.report_type}  ${scan.status}: ` +
+            `${scan.created_count} created, ${scan.updated_count} updated, ${scan.unchanged_count} unchanged`,
+          ...scan.faults.map((fault) => `  ${fault}`),
+        ])
+        say(scans, lines.length === 0 ? 'There are none.' : lines.join('\n'))
       }),
     )
 }

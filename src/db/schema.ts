@@ -96,6 +96,7 @@ export interface Database extends PackageTables, DeliveryTables {
   vulnerability_transitions: security.VulnerabilityTransitionTable
   security_dashboard_projects: security.SecurityDashboardProjectTable
   vulnerability_exports: security.VulnerabilityExportTable
+  security_scans: security.SecurityScanTable
 }
 
 export type Visibility = 'private' | 'internal' | 'public'

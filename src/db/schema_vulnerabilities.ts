@@ -64,5 +64,19 @@ export interface VulnerabilityExportTable extends Times {
   finished_at: Date | null
 }
 
+export interface SecurityScanTable extends Times {
+  id: Id
+  project_id: number
+  pipeline_id: number
+  job_id: number
+  report_type: string
+  status: 'succeeded' | 'job_failed' | 'report_error' | 'outdated'
+  faults: Generated<string[]>
+  created_count: Generated<number>
+  updated_count: Generated<number>
+  unchanged_count: Generated<number>
+}
+
 export type Vulnerability = Selectable<VulnerabilityTable>
 export type VulnerabilityExport = Selectable<VulnerabilityExportTable>
+export type SecurityScan = Selectable<SecurityScanTable>

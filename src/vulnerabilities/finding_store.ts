@@ -73,7 +73,6 @@ const goneStatement = statement(
           where f.report_type = v.report_type and f.scanner = v.scanner and f.fingerprint = v.fingerprint)`,
 )
 
-
 /** Call first, once a transaction. Imports of one project run one after the other. */
 export async function beginImport(tx: Db, project_id: number): Promise<void> {
   await tx.script(SEEN)

@@ -346,10 +346,7 @@ test('a scanner that cannot be stored refuses the report', async () => {
     ['nul \u0000', 'the entry holds characters that cannot be stored'],
   ] as const) {
     const scan = { type: 'sast', scanner: { id: name, name } }
-    await assert.rejects(
-      importText(project, 'gitlab', { scan, vulnerabilities: [] }),
-      new BadReport(message),
-    )
+    await assert.rejects(importText(project, 'gitlab', { scan, vulnerabilities: [] }), new BadReport(message))
   }
   const type = '\u001B[31m'.repeat(100)
   await assert.rejects(

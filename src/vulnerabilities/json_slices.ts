@@ -166,8 +166,7 @@ class Reader {
     else if (expects === 'end' && this.#options.many === true) {
       this.#document += 1
       this.#begin(byte, offset)
-    }
-    else if ((expects === 'key' || expects === 'first') && byte === QUOTE) {
+    } else if ((expects === 'key' || expects === 'first') && byte === QUOTE) {
       this.#isKey = true
       this.#span = new Span(true, MAX_KEY_BYTES)
     } else throw new NotJson(offset)
