@@ -2,7 +2,7 @@ import { ROLES, canSee } from '../core/roles.ts'
 import type { Project } from '../core/projects.ts'
 import { allows, type Context, type Has } from '../http/gate.ts'
 import { forbidden, unauthorized } from '../http/problems.ts'
-import { project } from './gates.ts'
+import { group, project } from './gates.ts'
 
 /** The `WWW-Authenticate` of package registries, as their clients know it. */
 export const CHALLENGE = 'Basic realm="GitLab Packages Registry"'
@@ -18,6 +18,13 @@ export const registryProject: typeof project = {
   ...project,
   says: 'a project the caller can see, or 401 without a token',
   pass: async (ctx, ref) => orAsk(ctx, await project.pass(ctx, ref)),
+}
+
+/** The same of a group. */
+export const registryGroup: typeof group = {
+  ...group,
+  says: 'a group the caller can see, or 401 without a token',
+  pass: async (ctx, ref) => orAsk(ctx, await group.pass(ctx, ref)),
 }
 
 /** Packages are open where the project is; in a private one they take a Reporter. */

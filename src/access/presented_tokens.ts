@@ -19,12 +19,19 @@ export function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | unde
 
 /** Under this name the password of HTTP Basic is the token of a running job. */
 const JOB_USER = 'gitlab-ci-token'
+/** Begins the tokens of jobs. */
+export const JOB_TOKEN_PREFIX = 'glcbt-'
 
-/** The token of a job that a request presents, by header, parameter or, where `basic`, as a password; '' for a wrong form. */
+/**
+ * The token of a job that a request presents, by header, parameter, as a bearer or, where `basic`, as a password; '' for a
+ * wrong form.
+ */
 export function jobTokenOf(headers: IncomingHttpHeaders, sent: Tree, basic: boolean): string | undefined {
   if ((sent['private_token'] ?? headers['private-token']) !== undefined) return undefined
   const given = headers['job-token'] ?? sent['job_token'] ?? undefined
   if (given !== undefined) return typeof given === 'string' ? given : ''
+  const bearing = bearer(headers.authorization)
+  if (bearing?.startsWith(JOB_TOKEN_PREFIX)) return bearing
   const credentials = basic ? credentialsOf(headers) : undefined
   return credentials?.name === JOB_USER ? credentials.password : undefined
 }

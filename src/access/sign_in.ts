@@ -126,7 +126,8 @@ async function enterJob(db: Db, token: string, { method, along }: Visit): Promis
   const { actor, jobId, projectId } = bearer
   const found = bearer.along as { readonly id: number; readonly visibility: string } | undefined
   const reads = method === 'GET' || method === 'HEAD'
-  const reaches = found?.id === projectId || (reads && found?.visibility === 'public')
+  const isOwn = along?.kind === 'project' && found?.id === projectId
+  const reaches = isOwn || (reads && found?.visibility === 'public')
   return { actor, tokenId: null, jobId, along: reaches ? found : undefined }
 }
 

@@ -7,6 +7,7 @@ import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../c
 import { jobVariables } from '../ci/job_variables.ts'
 import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
+import { JOB_TOKEN_PREFIX } from '../access/presented_tokens.ts'
 import { findRunnerByDigest } from '../ci/runners.ts'
 import { inTurn } from '../ci/turn.ts'
 import { variablesFor, type SecretVariable } from '../ci/variables.ts'
@@ -21,7 +22,6 @@ import { jobPayload } from './payload.ts'
 const PATIENCE = 25_000
 /** Jobs of which another runner may be the faster one, one after the other. */
 const ATTEMPTS = 20
-const TOKEN_PREFIX = 'glcbt-'
 
 /** Answers a job to run, or 204 after a while without one. */
 export async function requestJob(
@@ -86,7 +86,7 @@ async function takeJob(
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const candidate = await nextCandidate(db, by.runner)
     if (candidate === undefined) return undefined
-    const token = TOKEN_PREFIX + randomBytes(20).toString('hex')
+    const token = JOB_TOKEN_PREFIX + randomBytes(20).toString('hex')
     const hand = { ...by, token_digest: digestOf(token) }
     const job = await db.transaction((tx) =>
       inTurn(tx, candidate.project_id, (turn) => startJob(turn, candidate.id, hand)),

@@ -47,7 +47,7 @@ export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
   helm_max_file_size: null,
   notification_limit: null,
   maven_max_file_size: null,
-  npm_max_file_size: null,
+  npm_max_file_size: 'src/packages/publish.ts',
   nuget_max_file_size: null,
   pypi_max_file_size: null,
   terraform_module_max_file_size: null,

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readBody } from './body.ts'
 import { nest, type Tree } from './forms.ts'
 import { Sieve } from './long_text_sieve.ts'
-import { badBody, bodyTooComplex, requestTimeout, unsupportedEncoding } from './problems.ts'
+import { badBody, bodyTooComplex, requestTimeout, unsupportedEncoding, type Problem } from './problems.ts'
 
 /** One file of a form. */
 export interface FormFile {
@@ -30,7 +30,15 @@ export interface Upload {
   /** A `multipart/form-data` body: `take` is called for one file after the other. Answers the other fields. */
   form(take: (file: FormFile) => Promise<void>): Promise<Tree>
   /** A JSON body. Its long texts under the name `apart` lie on disk, as `LongText`. */
-  json(apart: string): Promise<Tree>
+  json(limits: JsonBody): Promise<Tree>
+}
+
+export interface JsonBody {
+  readonly apart: string
+  /** Bytes of the whole body. */
+  readonly limit: number
+  /** The refusal of a longer one. */
+  readonly tooLarge: () => Problem
 }
 
 type Parser = InstanceType<typeof Busboy>
@@ -67,7 +75,10 @@ export function openUpload({ raw, headers }: FastifyRequest, reply: FastifyReply
     type: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '',
     bytes: () => chunksOf(body()),
     form: async (take) => readForm(body(), contentType, take),
-    json: async (apart) => readJson(body(), reply, { apart, dataDir }),
+    json: async (limits) => {
+      if (length > limits.limit) throw limits.tooLarge()
+      return readJson(body(), reply, { ...limits, dataDir })
+    },
   }
 }
 
@@ -143,7 +154,7 @@ async function feed(raw: IncomingMessage, parser: Parser): Promise<void> {
 async function readJson(
   raw: IncomingMessage,
   reply: FastifyReply,
-  { apart, dataDir }: { readonly apart: string; readonly dataDir: string },
+  { apart, limit, tooLarge, dataDir }: JsonBody & { readonly dataDir: string },
 ): Promise<Tree> {
   const path = join(dataDir, `.body-${randomBytes(8).toString('hex')}`)
   const file = await open(path, 'wx+', 0o600)
@@ -152,9 +163,11 @@ async function readJson(
   reply.raw.once('close', () => void sieve.settled().then(() => file.close()))
   const kept = buffer(sieve)
   kept.catch(() => {})
-  for await (const chunk of chunksOf(raw))
-    if (!sieve.write(chunk))
-      await Promise.race([kept, new Promise((resolve) => sieve.once('drain', resolve))])
+  for await (const chunk of chunksOf(raw)) {
+    const isFull = !sieve.write(chunk)
+    if (sieve.receivedEncodedLength > limit) throw tooLarge()
+    if (isFull) await Promise.race([kept, new Promise((resolve) => sieve.once('drain', resolve))])
+  }
   sieve.end()
   return readBody(await kept, 'application/json', sieve.texts)
 }

@@ -23,3 +23,12 @@ export const PACKAGE_TYPES: readonly PackageType[] = [
 /** The name under which all spellings of a package's name are one; patterns keep their `*`. */
 export const canonicalName = (type: PackageType, name: string): string =>
   type === 'pypi' ? name.replaceAll(/[-_.]+/g, '-').toLowerCase() : name.toLowerCase()
+
+/** An optional scope and a name, in the published alphabet. */
+const NPM_NAME = /^(?:@[\w.][\w.-]*\/)?[-+.\w]+$/
+const MAX_NAME = 214
+export const isNpmName = (name: string): boolean =>
+  name.length <= MAX_NAME && NPM_NAME.test(name) && !name.split('/').some((part) => /^\.+$/.test(part))
+
+/** `scope` of `@scope/name`; undefined without one. */
+export const npmScope = (name: string): string | undefined => /^@([^/]+)\//.exec(name)?.[1]

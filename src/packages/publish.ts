@@ -15,7 +15,7 @@ export interface Publication {
   readonly type: PackageType
   readonly name: string
   readonly version: string | null
-  readonly status?: 'default' | 'hidden'
+  readonly status?: 'default' | 'hidden' | 'error'
   readonly metadata?: Readonly<Record<string, unknown>>
   /** The root namespace below which the version may exist once. */
   readonly uniqueBelow?: number | null

@@ -30,6 +30,18 @@ const newestFile = statement(
 /** The file of that name in a version; where there are several, the newest. */
 export const findFile = (db: Db, key: FileKey): Promise<PackageFile | undefined> => db.one(newestFile, key)
 
+type FileOfName = Omit<FileKey, 'version'>
+const newestOfName = statement(
+  (p: Slots<FileOfName>) => sql<PackageFile>`
+    select f.* from packages k join package_files f on f.package_id = k.id
+     where k.project_id = ${p.project_id} and k.package_type = ${p.package_type} and k.name = ${p.name}
+       and f.file_name = ${p.file_name} and ${downloadable}
+     order by f.id desc limit 1`,
+)
+/** The file of that name in any version. */
+export const findFileOfName = (db: Db, key: FileOfName): Promise<PackageFile | undefined> =>
+  db.one(newestOfName, key)
+
 const noteDownload = statement(
   (p: Slots<{ id: number }>) => sql`
     update packages set last_downloaded_at = now()

@@ -43,6 +43,7 @@ export const updateGenericPackageFile = operation({
   summary: 'Publish a file of a generic package',
   published: true,
   challenge: CHALLENGE,
+  jobTokens: true,
   params: t.Object({
     ...address,
     status: t.Optional(oneOf(['default', 'hidden'])),
@@ -76,6 +77,7 @@ export const getGenericPackageFile = operation({
   summary: 'Download a file of a generic package',
   published: true,
   challenge: CHALLENGE,
+  jobTokens: true,
   params: t.Object(address),
   gates: [registryProject, readsPackages],
   handle: async (ctx): Promise<Download> => {

@@ -61,8 +61,9 @@ interface GroupShape extends ListShape {
   readonly exclude_subgroups: boolean
   readonly everything: boolean
 }
-const reads = (p: CallerSlots, everything: boolean): RawBuilder<unknown> => sql`
-  ${seesProject(p, everything)}
+/** Whether the caller reads the packages of the project `p`. */
+export const reads = (p: CallerSlots, everything: boolean): RawBuilder<unknown> => sql`
+  ${seesProject(p, everything)} and coalesce((p.settings->>'packages_enabled')::boolean, true)
   and ${everything ? sql`true` : sql`(p.visibility <> 'private' or ${role} >= ${sql.lit(ROLES.reporter)})`}`
 
 const ofGroup = pageStatements<GroupShape, ListValues & Caller & { group_id: number }, ListedPackage>(

@@ -1,2 +1,13 @@
 export * from './generic_operations.ts'
+export {
+  checkNpmAdvisories,
+  checkNpmAudit,
+  deleteNpmTag,
+  getNpmPackage,
+  getNpmPackageFile,
+  listNpmTags,
+  setNpmTag,
+  updateNpmPackage,
+} from './npm_operations.ts'
+export * from './npm_reading.ts'
 export * from './rest_operations.ts'

@@ -2,10 +2,10 @@ import { Type as t } from 'typebox'
 import { group, insideGroup, maintainer, project } from '../../access/gates.ts'
 import { readsPackages } from '../../access/package_gates.ts'
 import type { Project } from '../../core/projects.ts'
-import { ROLES, openTo } from '../../core/roles.ts'
+import { openTo } from '../../core/roles.ts'
 import type { Package as PackageRow } from '../../db/schema_packages.ts'
 import { bytes, type Download } from '../../http/download.ts'
-import { loads, type Actor, type Context, type Has } from '../../http/gate.ts'
+import { loads, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
@@ -14,6 +14,7 @@ import { isProtected } from '../../packages/protection.ts'
 import * as packages from '../../packages/store.ts'
 import { Package, PackageFile, presentFile, presentPackage, presentVersion } from './entity.ts'
 import * as lists from './list_store.ts'
+import { mayDelete } from './rights.ts'
 import { serveFile } from './serving.ts'
 
 const STATUSES = ['default', 'hidden', 'processing', 'error', 'pending_destruction', 'deprecated'] as const
@@ -46,9 +47,6 @@ const valuesOf = (
   offset: page.offset,
 })
 
-const mayDelete = (actor: Actor | null, { role }: { readonly role: number }): boolean =>
-  actor?.admin === true || role >= ROLES.maintainer
-
 const noPackage = (): Problem => notFound('Package')
 const DISPLAYED = new Set(['default', 'deprecated'])
 
@@ -75,6 +73,7 @@ export const listProjectPackages = operation({
   path: '/projects/:id/packages',
   summary: 'List the packages of a project',
   published: true,
+  jobTokens: true,
   params: t.Object({ order_by: t.Optional(oneOf(lists.ORDERS, { default: 'created_at' })), ...filters }),
   gates: [project, readsPackages],
   handle: async ({ db, config, actor, project, params, page }) => {
@@ -132,6 +131,7 @@ export const getProjectPackage = operation({
   path: '/projects/:id/packages/:package_id',
   summary: 'Get a package with the other versions of its name',
   published: true,
+  jobTokens: true,
   gates: [project, readsPackages, packageOf],
   handle: async ({ db, config, actor, project, pack }) => {
     const row = DISPLAYED.has(pack.status) ? await lists.findListed(db, project.id, pack.id) : undefined
@@ -149,6 +149,7 @@ export const listPackageFiles = operation({
   path: '/projects/:id/packages/:package_id/package_files',
   summary: 'List the files of a package',
   published: true,
+  jobTokens: true,
   params: t.Object({ order_by: t.Optional(oneOf(lists.FILE_ORDERS, { default: 'id' })), sort }),
   gates: [project, readsPackages, packageOf],
   handle: async ({ db, pack, params: { order_by = 'id', sort = 'asc' }, page }) => {
@@ -164,6 +165,7 @@ export const getPackageFile = operation({
   path: '/projects/:id/packages/:package_id/package_files/:package_file_id/download',
   summary: 'Download a file of a package',
   published: true,
+  jobTokens: true,
   gates: [project, readsPackages, packageOf, packageFile],
   handle: async (ctx): Promise<Download> => serveFile(ctx, ctx.file),
   returns: bytes(),
@@ -181,6 +183,7 @@ export const deleteProjectPackage = operation({
   path: '/projects/:id/packages/:package_id',
   summary: 'Delete a package with its files',
   published: true,
+  jobTokens: true,
   gates: [project, maintainer, packageOf],
   handle: async (ctx) => {
     await checkDeletable(ctx)
@@ -195,6 +198,7 @@ export const deletePackageFile = operation({
   path: '/projects/:id/packages/:package_id/package_files/:package_file_id',
   summary: 'Delete a file of a package',
   published: true,
+  jobTokens: true,
   gates: [project, maintainer, packageOf, packageFile],
   handle: async (ctx) => {
     await checkDeletable(ctx)

@@ -10,7 +10,7 @@ export async function serveFile(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Download> {
   if (method === 'GET') await packages.markDownloaded(db, file.package_id)
-  const name = file.file_name.split('%2F').at(-1) ?? ''
+  const name = file.file_name.split(/%2F|\//).at(-1) ?? ''
   return new Download(
     {
       'content-type': 'application/octet-stream',
