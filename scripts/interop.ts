@@ -1,13 +1,22 @@
 import { PROGRAMS, type Program } from '../test/interop/programs.ts'
+import { REGISTRY_PROGRAMS } from '../test/interop/registries.ts'
+import { withRegistry } from '../test/interop/registry_target.ts'
 import { withTarget } from '../test/interop/target.ts'
 
 // Runs the real programs that are installed here against a server of their own each, and prints what came of it.
 
-async function outcomeOf({ version, run }: Program): Promise<readonly [string, string]> {
+type Tried = Program<void>
+
+const TRIED: readonly Tried[] = [
+  ...PROGRAMS.map((program) => ({ ...program, run: () => withTarget(program.run) })),
+  ...REGISTRY_PROGRAMS.map((program) => ({ ...program, run: () => withRegistry(program.run) })),
+]
+
+async function outcomeOf({ version, run }: Tried): Promise<readonly [string, string]> {
   const found = version()
   if (found === undefined) return ['not installed', 'not tried']
   try {
-    await withTarget(run)
+    await run()
     return [found, 'passed']
   } catch (error) {
     process.exitCode = 1
@@ -16,7 +25,7 @@ async function outcomeOf({ version, run }: Program): Promise<readonly [string, s
 }
 
 const rows: string[] = []
-for (const program of PROGRAMS) {
+for (const program of TRIED) {
   const [version, outcome] = await outcomeOf(program)
   rows.push(`| ${program.name} | ${version} | ${program.tries} | ${outcome} |`)
 }

@@ -23,13 +23,13 @@ interface Seen {
   readonly events: number
 }
 
-export interface Program {
+export interface Program<Needs = Target> {
   readonly name: string
   /** Undefined where the program is not installed. */
   readonly version: () => string | undefined
   readonly tries: string
   /** Throws where the service does not do what the program needs. */
-  readonly run: (target: Target) => Promise<void>
+  readonly run: (target: Needs) => Promise<void>
 }
 
 async function freePort(): Promise<number> {
