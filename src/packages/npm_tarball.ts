@@ -13,7 +13,9 @@ const HEADER = 512
 const GZIP = 0x8b1f
 
 /** The `package.json` of a gzipped tarball: the last one, which an install keeps. Undefined where there is none to read. */
-export async function readPackageJson(tarball: Readable): Promise<Readonly<Record<string, unknown>> | undefined> {
+export async function readPackageJson(
+  tarball: Readable,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const found: Promise<Buffer>[] = []
   const parser = new Parser({
     brotli: false,

@@ -22,7 +22,10 @@ const curl: Program<RegistryTarget> = {
     const at = `${api}/projects/${project}/packages/generic/tool/1.0`
     const ask = (...args: readonly string[]) =>
       run(folder, ['curl', '--silent', '--show-error', '--header', `PRIVATE-TOKEN: ${token}`, ...args])
-    assert.equal((await ask('--upload-file', 'tool.bin', `${at}/tool.bin`)).output, '{"message":"201 Created"}')
+    assert.equal(
+      (await ask('--upload-file', 'tool.bin', `${at}/tool.bin`)).output,
+      '{"message":"201 Created"}',
+    )
     assert.equal((await ask(`${at}/tool.bin`)).output, text)
     assert.equal((await ask('--range', '6-10', `${at}/tool.bin`)).output, 'noise')
     await limit('generic_packages_max_file_size', 1_000)
@@ -36,12 +39,13 @@ const curl: Program<RegistryTarget> = {
 const npm: Program<RegistryTarget> = {
   name: 'npm',
   version: () => versionOf('npm', '--version'),
-  tries: 'publish, install, dist-tag, deprecate, audit; refused by a rule, by a size, for a version that exists',
+  tries:
+    'publish, install, dist-tag, deprecate, audit; refused by a rule, by a size, for a version that exists',
   run: async ({ api, project, group, token, ownerToken, protect, limit, write, run }) => {
     const registry = `${api}/projects/${project}/packages/npm/`
-    const rc = (key: string): string =>
+    const rc = (key: string, scope = registry): string =>
       [
-        ...[`registry=${registry}`, `@${group}:registry=${api}/packages/npm/`, 'update-notifier=false'],
+        ...[`registry=${registry}`, `@${group}:registry=${scope}`, 'update-notifier=false'],
         ...[registry, `${api}/packages/npm/`].map((url) => `${url.replace(/^http:/, '')}:_authToken=${key}`),
       ].join('\n')
     const name = `@${group}/crane`
@@ -49,7 +53,7 @@ const npm: Program<RegistryTarget> = {
       write({
         '.npmrc': rc(token),
         'index.js': `module.exports = '${version}'`,
-        'package.json': JSON.stringify({ name, version, publishConfig: { registry } }),
+        'package.json': JSON.stringify({ name, version }),
       })
     const folder = packed('1.0.0')
     const succeeds = async (cwd: string, ...args: readonly string[]): Promise<string> => {
@@ -64,7 +68,7 @@ const npm: Program<RegistryTarget> = {
     }
     await succeeds(folder, 'publish')
     await succeeds(packed('1.1.0'), 'publish', '--tag', 'next')
-    const home = write({ '.npmrc': rc(token), 'package.json': '{}' })
+    const home = write({ '.npmrc': rc(token, `${api}/packages/npm/`), 'package.json': '{}' })
     await succeeds(home, 'install', `${name}@next`)
     const installed = readFileSync(join(home, 'node_modules', name, 'index.js'), 'utf8')
     assert.equal(installed, "module.exports = '1.1.0'")
@@ -73,9 +77,9 @@ const npm: Program<RegistryTarget> = {
     }
     assert.match(lock.packages[`node_modules/${name}`]?.integrity ?? '', /^sha512-/)
     assert.match(await succeeds(home, 'audit', '--registry', registry), /found 0 vulnerabilities/)
-    await succeeds(folder, 'dist-tag', 'add', `${name}@1.1.0`, 'stable', '--registry', registry)
+    await succeeds(folder, 'dist-tag', 'add', `${name}@1.1.0`, 'stable')
     assert.match(await succeeds(folder, 'dist-tag', 'ls', name), /^stable: 1\.1\.0$/m)
-    const owned = write({ '.npmrc': rc(ownerToken).replace(/^@.*$/m, `@${group}:registry=${registry}`) })
+    const owned = write({ '.npmrc': rc(ownerToken) })
     await succeeds(owned, 'deprecate', `${name}@1.0.0`, 'use 1.1')
     assert.match(await succeeds(home, 'view', `${name}@1.0.0`, 'deprecated'), /use 1\.1/)
     await fails(packed('1.1.0'), /403.*Package already exists\.|previously published/s)

@@ -8,5 +8,8 @@ export function packageAddress(url: string): string {
   if (!url.includes('/packages/')) return url
   return url
     .replace(PATHS, (_, place: string, path: string) => place + path.replaceAll('/', '%2F'))
-    .replace(NPM, (_, place: string, path: string) => place + path.replaceAll(/((?:@|%40)[^/%]+)\//g, '$1%2F'))
+    .replace(
+      NPM,
+      (_, place: string, path: string) => place + path.replaceAll(/((?:@|%40)[^/%]+)\//g, '$1%2F'),
+    )
 }

@@ -23,7 +23,10 @@ const callerOf = ({ actor }: Context) => ({
   everything: actor?.admin === true,
 })
 
-type OfGroup = Context & { readonly group: { readonly id: number }; readonly params: { package_name: string } }
+type OfGroup = Context & {
+  readonly group: { readonly id: number }
+  readonly params: { package_name: string }
+}
 const inGroup = (ctx: OfGroup): Promise<NpmVersion[]> =>
   groups.listOfGroup(ctx.db, {
     ...callerOf(ctx),
