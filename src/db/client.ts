@@ -1,10 +1,12 @@
 import pg from 'pg'
 import { copyOut } from './copying.ts'
+import { countedTypes, type CountText } from './counted_types.ts'
 import { isHanging } from './errors.ts'
-import { HANGING, createLane, type Queryable } from './lane.ts'
+import { HANGING, createLane } from './lane.ts'
 import { createListener, type Listener, type LockKeys } from './listener.ts'
-import { listed, type Listed, type PageStatement } from './pages.ts'
+import type { Listed, PageStatement } from './pages.ts'
 import { SESSION, isFull, keepPlan, planFor, type Sent } from './planning.ts'
+import { over, type Script, type Scriptable } from './sending.ts'
 import type { Sql, Statement } from './statement.ts'
 import { types } from './types.ts'
 
@@ -32,6 +34,8 @@ export interface Db {
   run<Values extends object>(statement: Statement<Values, unknown>, values: Values): Promise<number>
   /** The rows of a query without parameters as CSV with a header, streamed. Outside a transaction. */
   copy(query: Sql): AsyncIterable<Buffer>
+  /** Lists that call `count` for each text as it arrives: what it throws ends the statement. Outside a transaction. */
+  counted(count: CountText): Pick<Db, 'rows' | 'page'>
   /** Runs a script of several statements that answers nothing: migrations. */
   script(text: string): Promise<void>
   /**
@@ -74,8 +78,6 @@ export interface ClientOptions {
 
 const DEADLINES = { point: 5_000, statement: 60_000 }
 const CONNECT_TIMEOUT = 5_000
-/** For scripts: an upgrade of a large database may take hours. How long is the database's matter. */
-const PATIENCE = 86_400_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
@@ -98,13 +100,20 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   pool.on('connect', (client) => client.on('error', () => {}))
   const lane = options.pipeline === false ? pool : createLane(settings, deadlines.point)
   const listeners: Listener[] = []
-  const db = over(borrowing(pool), lane, onStatement)
+  const connections = borrowing(pool)
+  const db: Db = {
+    ...over(connections, lane, onStatement),
+    copy: (query) => copyOut(settings, query),
+    transaction: (work, { snapshot = false } = {}) => transact(pool, work, { snapshot, onStatement }),
+    counted: (count) => {
+      const { rows, page } = over(connections, lane, onStatement, countedTypes(count))
+      return { rows, page }
+    },
+  }
 
   return {
     ...db,
     pool,
-    copy: (query) => copyOut(settings, query),
-    transaction: (work, { snapshot = false } = {}) => transact(pool, work, { snapshot, onStatement }),
     moveTo: (next) => {
       Object.assign(settings, next)
       Object.assign(pool.options, next)
@@ -154,14 +163,6 @@ async function transact<Result>(
   }
 }
 
-interface Scriptable extends Queryable {
-  query(config: Script | Sent): Promise<pg.QueryResult>
-}
-interface Script {
-  readonly text: string
-  readonly query_timeout: number
-}
-
 /** A connection, and what it has planned. */
 const keeping = (client: pg.PoolClient): Scriptable => ({
   query: (config: Script | Sent) => {
@@ -187,57 +188,4 @@ function borrowing(pool: pg.Pool): Scriptable {
       }
     },
   }
-}
-
-function over(connections: Scriptable, points: Queryable, onStatement: (name: string) => void): Db {
-  const send = (
-    to: Queryable,
-    { name, text, bind, planned }: Statement<never, unknown>,
-    values: object,
-  ): Promise<pg.QueryResult> => {
-    onStatement(name)
-    const bound = bind(values as never)
-    return to.query(planned === undefined ? { name, text, values: bound } : { text, values: bound })
-  }
-  const rows: Db['rows'] = async (statement, values) => taken(await send(connections, statement, values))
-  const one: Db['one'] = async (statement, values) => taken(await send(points, statement, values))[0]
-  const run: Db['run'] = async (statement, values) =>
-    (await send(connections, statement, values)).rowCount ?? 0
-  const written: Db['insert'] = async (statement, values) => {
-    const row = await one(statement, values)
-    if (row === undefined) throw new Error(`no row was written: ${statement.text.trim().slice(0, 60)}`)
-    return row
-  }
-  return {
-    one,
-    insert: written,
-    update: written,
-    remove: async (statement, values) => {
-      if ((await run(statement, values)) === 0)
-        throw new Error(`no row was deleted: ${statement.text.trim().slice(0, 60)}`)
-    },
-    rows,
-    page: async (list, values) => listed(await rows(list, values)),
-    run,
-    script: async (text) => {
-      await connections.query({ text, query_timeout: PATIENCE })
-    },
-    copy: () => {
-      throw new Error('COPY stands inside a transaction')
-    },
-    transaction: () => {
-      throw new Error('a transaction stands inside a transaction')
-    },
-  }
-}
-
-/**
- * Takes the rows out of an answer: the driver's own object outlives its request, and while it held the rows they were
- * collected as old: half of all collecting.
- */
-function taken(result: pg.QueryResult): pg.QueryResult['rows'] {
-  const { rows } = result
-  result.rows = []
-  result.fields = []
-  return rows
 }

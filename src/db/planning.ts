@@ -8,6 +8,7 @@ export interface Sent {
   readonly name?: string
   readonly text: string
   readonly values: unknown[]
+  readonly types?: pg.CustomTypesConfig
 }
 
 /**

@@ -3,21 +3,25 @@ import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TArray, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
+import type { AnswerMemory } from './answer_memory.ts'
 import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
 import type { Context } from './gate.ts'
 import { onceFor } from './once.ts'
 import { Answer, pageOptionsOf, successOf, type NamedOperation } from './operation.ts'
-import { STALL_MS, pageText } from './large_page.ts'
+import { STALL_MS, pageText, recordText, type AnswerText } from './large_page.ts'
 import { declaredNames, pageHeaders } from './pages.ts'
 import { rangeNotSatisfiable } from './problems.ts'
 import { rangeOf } from './ranges.ts'
+
+/** Bytes that a connection takes at once, whether its client reads or not. */
+const MAX_UNWATCHED_BYTES = 64 * 1024
 
 type Send = (
   request: FastifyRequest,
   reply: FastifyReply,
   result: unknown,
-  around: { readonly ctx: Context; readonly query: string },
+  around: { readonly ctx: Context; readonly query: string; readonly memory: AnswerMemory },
 ) => FastifyReply | Promise<FastifyReply>
 
 /** The compiler of schemas, for tests: a server neither checks what it answers nor loads what could. */
@@ -33,32 +37,31 @@ export function compileAnswer(
   const writeRow = onceCalled(() => writer(op.name, (op.returns as TArray).items, checkAnswers))
   const declared = paged ? declaredNames(op) : new Set<string>()
   const success = successOf(op)
-  const writers = new Map<number, (body: unknown) => Written>()
+  const writers = new Map<number, (body: unknown) => string>()
   const schemaOf = (status: number): TSchema | null | undefined =>
     status === success ? op.returns : op.also?.[status]
-  const writerOf = (status: number): ((body: unknown) => Written) => {
+  const writerOf = (status: number): ((body: unknown) => string) => {
     const known = writers.get(status)
     if (known) return known
     const schema = schemaOf(status)
     if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
-    const made = onceWhereFrozen(writer(op.name, schema, checkAnswers))
+    const made = writer(op.name, schema, checkAnswers)
     writers.set(status, made)
     return made
   }
-  return (request, reply, result, { ctx, query }) => {
+  return (request, reply, result, { ctx, query, memory }) => {
     if (result instanceof Download) return sendBytes(request, reply, result)
     const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
+    const send = (text: AnswerText): FastifyReply =>
+      sendText(request, reply, { status, text, memory, stallMs })
     reply.headers(headers)
     if (status === 204 || schemaOf(status) === null) return reply.code(status).send()
-    if (!paged || status !== success) return sendJson(request, reply, status, writerOf(status)(body))
+    if (!paged || status !== success) return send(recordText(body, writerOf(status), memory.isLarge))
     const { page, config } = ctx as Context & { page: Parameters<typeof pageHeaders>[1] }
     const address = config.url + (request.raw.url ?? '').split('?', 1)[0]
     const list = body as Parameters<typeof pageHeaders>[2]
     reply.headers(pageHeaders({ address, query, declared }, page, list))
-    const text = pageText(list.items, writeRow())
-    if (typeof text === 'string') return sendJson(request, reply, status, new Written(text))
-    reply.code(status).header('content-type', 'application/json')
-    return reply.send(request.method === 'HEAD' ? Readable.from([]) : text(stallMs))
+    return send(pageText(list.items, writeRow(), memory.isLarge))
   }
 }
 
@@ -146,44 +149,33 @@ const isUnion = (schema: object): schema is { anyOf: { type?: string; required?:
   schema.anyOf.length > 1 &&
   schema.anyOf.every((form: { type?: string }) => form.type === 'object')
 
-/** An answer as it is sent, in bytes: to text the framework would add a charset, and clients compare to the letter. */
-class Written {
-  readonly bytes: Buffer
-  #tag: string | undefined
-
-  constructor(text: string) {
-    this.bytes = Buffer.from(text)
-  }
-
-  get tag(): string {
-    return (this.#tag ??= tagOf(this.bytes))
-  }
+interface Sending {
+  readonly status: number
+  readonly text: AnswerText
+  readonly memory: AnswerMemory
+  readonly stallMs: number
 }
 
-/** What is frozen is written once for as long as it lives. */
-function onceWhereFrozen(write: (body: unknown) => string): (body: unknown) => Written {
-  const known = new WeakMap<object, Written>()
-  return (body) => {
-    if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return new Written(write(body))
-    const made = known.get(body) ?? new Written(write(body))
-    known.set(body, made)
-    return made
-  }
-}
-
-/** Sends JSON; a GET that the caller already has, by its `If-None-Match`, is 304. */
-function sendJson(
+/**
+ * Sends JSON in bytes: to text the framework would add a charset, and clients compare to the letter. A GET that the caller
+ * already has, by its `If-None-Match`, is 304. A client that takes nothing of it for `stallMs` is disconnected.
+ */
+function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
-  status: number,
-  written: Written,
+  { status, text, memory, stallMs }: Sending,
 ): FastifyReply {
   reply.header('content-type', 'application/json')
+  if (typeof text !== 'string')
+    return reply.code(status).send(request.method === 'HEAD' ? Readable.from([]) : text(stallMs))
+  const bytes = Buffer.from(text)
   if (status === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    reply.header('etag', `W/"${written.tag}"`)
+    memory.add(bytes.length)
+    const tag = tagOf(bytes)
+    reply.header('etag', `W/"${tag}"`)
     const seen = request.headers['if-none-match']
-    if (seen !== undefined && names(seen, written.tag))
-      return reply.code(304).removeHeader('content-type').send()
+    if (seen !== undefined && names(seen, tag)) return reply.code(304).removeHeader('content-type').send()
   }
-  return reply.code(status).send(written.bytes)
+  if (bytes.length > MAX_UNWATCHED_BYTES) reply.raw.setTimeout(stallMs, () => reply.raw.destroy())
+  return reply.code(status).send(bytes)
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
+import { AnswerMemory } from './answer_memory.ts'
 import { compileAnswer, type AnswerCheck } from './answers.ts'
 import { contextOf, entryOf, type AnyContext, type Visit, type Visitor } from './entry.ts'
 import { addressOf } from './addresses.ts'
@@ -84,7 +85,9 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     reply.headers(await around.admit(visitor.owner ?? visitor.actor, visit.ip))
     request.actor = visitor.actor
 
+    const memory = new AnswerMemory(reply.raw)
     const ctx = contextOf(instance, visitor, visit)
+    if (op.method === 'GET') Object.assign(ctx, { db: counted(instance.db, memory) })
     await entryOf(op)(ctx, sent, path)
     const received = await op.receives?.(ctx as never, openUpload(request, reply, instance.config.dataDir))
     const enterAgain = async (db: Db): Promise<AnyContext> => {
@@ -104,6 +107,11 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
       if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
       throw refusal ?? error
     })
-    return answer(request, reply, answered, { ctx, query })
+    return answer(request, reply, answered, { ctx, query, memory })
   }
 }
+
+const counted = (db: Db, memory: AnswerMemory): Db => ({
+  ...db,
+  ...db.counted((length) => memory.add(length)),
+})

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AnswerMemory } from './answer_memory.ts'
 import { compileAnswer } from './answers.ts'
 import type { Surroundings } from './dispatch.ts'
 import { contextOf, entryOf, type PathParams } from './entry.ts'
@@ -55,6 +56,10 @@ export function compileInbound(
     const ctx = contextOf(instance, NOBODY, { method, headers, sent, ip, along: undefined })
     if (Buffer.isBuffer(request.body)) Object.assign(ctx, { bytes: request.body })
     await entryOf(op)(ctx, sent, path)
-    return answer(request, reply, await op.handle(ctx as never), { ctx, query })
+    return answer(request, reply, await op.handle(ctx as never), {
+      ctx,
+      query,
+      memory: new AnswerMemory(reply.raw),
+    })
   }
 }

@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+import { finished } from 'node:stream'
+import { objectTooLarge, unavailable } from './problems.ts'
+
+const MB = 1024 * 1024
+/** Code units and bytes of one answer that are not counted. */
+const MAX_UNCOUNTED = MB / 4
+/** Code units of rows from which an answer is written as it is read. */
+const LARGE = 4 * MB
+/** Code units and bytes that all answers under way may hold together. */
+const MAX_HELD = 192 * MB
+
+let held = 0
+
+/** What one answer holds in memory, in code units of rows and bytes of JSON: counted until its connection is done with it. */
+export class AnswerMemory {
+  readonly #raw: ServerResponse
+  #length = 0
+  #reserved = 0
+
+  constructor(raw: ServerResponse) {
+    this.#raw = raw
+  }
+
+  /** Throws the Problem 413 above what all answers may hold, and 503 while others hold it. */
+  add(length: number): void {
+    this.#length += length
+    if (this.#length <= MAX_UNCOUNTED) return
+    if (this.#length > MAX_HELD) throw objectTooLarge()
+    if (held + this.#length - this.#reserved > MAX_HELD || this.#raw.closed) throw unavailable()
+    if (this.#reserved === 0) finished(this.#raw, () => (held -= this.#reserved))
+    held += this.#length - this.#reserved
+    this.#reserved = this.#length
+  }
+
+  get isLarge(): boolean {
+    return this.#length > LARGE
+  }
+}
