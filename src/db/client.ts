@@ -105,10 +105,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
     ...over(connections, lane, onStatement),
     copy: (query) => copyOut(settings, query),
     transaction: (work, { snapshot = false } = {}) => transact(pool, work, { snapshot, onStatement }),
-    counted: (count) => {
-      const { rows, page } = over(connections, lane, onStatement, countedTypes(count))
-      return { rows, page }
-    },
+    counted: (count) => over(connections, lane, onStatement, countedTypes(count)),
   }
 
   return {

@@ -111,7 +111,8 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   }
 }
 
-const counted = (db: Db, memory: AnswerMemory): Db => ({
-  ...db,
-  ...db.counted((length) => memory.add(length)),
-})
+/** The database, its lists counted against the memory of the answer. */
+function counted(db: Db, memory: AnswerMemory): Db {
+  const lists = db.counted((length) => memory.add(length))
+  return { ...db, rows: (...given) => lists.rows(...given), page: (...given) => lists.page(...given) }
+}
