@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import { removeArtifacts } from './ci/artifacts.ts'
+import { linkMergeRequests } from './ci/deployment_links.ts'
 import { createPushPipelines } from './ci/push_pipelines.ts'
 import { playSchedule, resumeSchedules, runSchedule } from './ci/schedules.ts'
 import { removeTraces } from './ci/trace_removal.ts'
@@ -51,6 +52,7 @@ const JOBS: readonly AnyJob[] = [
   runSchedule,
   playSchedule,
   resumeSchedules,
+  linkMergeRequests,
   collectBlobs,
   measureRepository,
   followDefaultBranch,

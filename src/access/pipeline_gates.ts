@@ -56,3 +56,15 @@ export const writesPipeline: Gate<
   pass: async ({ db, project, actor, pipeline }) =>
     (await mayWriteRef(db, { project, actor }, pipeline)) ? {} : undefined,
 }
+
+/** Environments and deployments are read by readers of pipelines, where the project has environments. */
+export const readsEnvironments = allows({
+  says: 'whoever may read pipelines, where the project shows its environments',
+  refuses: forbidden,
+  holds: ({ actor, project }: Has<{ project: Project }>) => {
+    const level = levelOf(project, 'environments')
+    if (!mayReadPipelines(actor, project)) return false
+    if (actor?.admin === true) return true
+    return level === 'enabled' || (level === 'private' && project.role >= ROLES.guest)
+  },
+})

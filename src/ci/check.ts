@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { statusOfJob } from './deployments.ts'
 import { latestJobs, pipelineMembers } from './job_store.ts'
 import { processJobs } from './processing.ts'
 import { nextOfGroup } from './resource_assignment.ts'
@@ -8,8 +9,15 @@ import { pipelineStatus } from './status.ts'
 
 /** Something that a turn must never leave behind. */
 export interface Inconsistency {
-  readonly kind: 'jammed_group' | 'undecided_job' | 'wrong_status' | 'retried_job_runs' | 'job_without_lease'
-  /** Of the resource group, pipeline or job. */
+  readonly kind:
+    | 'jammed_group'
+    | 'undecided_job'
+    | 'wrong_status'
+    | 'retried_job_runs'
+    | 'job_without_lease'
+    | 'wrong_deployment'
+    | 'stuck_environment'
+  /** Of the resource group, pipeline, job, deployment or environment. */
   readonly id: number
   readonly project_id: number
 }
@@ -35,6 +43,22 @@ const oddJobs = statement(
      order by id`,
 )
 
+const wrongDeployments = statement(
+  () => sql<{ id: number; project_id: number }>`
+    select d.id, d.project_id from deployments d join ci_jobs j on j.id = d.job_id
+     where d.status <> ${statusOfJob} order by d.id`,
+)
+// An environment stops only while the job that stops it has not ended.
+const stuckEnvironments = statement(
+  () => sql<{ id: number; project_id: number }>`
+    select e.id, e.project_id from environments e
+     where e.state = 'stopping' and not exists (
+       select from ci_jobs j join ci_job_specs s on s.id = j.spec_id
+        where j.environment_id = e.id and s.environment->>'action' = 'stop'
+          and j.status not in ('success', 'failed', 'canceled', 'skipped', 'manual'))
+     order by e.id`,
+)
+
 /** Looks for what can never be: on a snapshot, so that turns under way do not disturb it. */
 export function findInconsistencies(db: Db): Promise<Inconsistency[]> {
   return db.transaction(
@@ -44,6 +68,9 @@ export function findInconsistencies(db: Db): Promise<Inconsistency[]> {
         if ((await nextOfGroup(tx, id)) !== undefined) found.push({ kind: 'jammed_group', id, project_id })
       for (const { id, project_id, retried } of await tx.rows(oddJobs, {}))
         found.push({ kind: retried ? 'retried_job_runs' : 'job_without_lease', id, project_id })
+      for (const row of await tx.rows(wrongDeployments, {})) found.push({ kind: 'wrong_deployment', ...row })
+      for (const row of await tx.rows(stuckEnvironments, {}))
+        found.push({ kind: 'stuck_environment', ...row })
       let after = 0
       for (;;) {
         const pipelines = await tx.rows(pipelinesAfter, { after })

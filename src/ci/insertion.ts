@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import type { PlannedJob } from './config/plan.ts'
+import { readDuration } from './config/duration.ts'
+import type { PlannedEnvironment, PlannedJob } from './config/plan.ts'
+import { keepEnvironments } from './environments.ts'
 
 const keepTagSets = statement(
   (p: Slots<{ sets: string }>) => sql`
@@ -47,10 +49,11 @@ const insertStatement = statement(
         from given)
     insert into ci_jobs (
       project_id, pipeline_id, spec_id, kind, name, stage, stage_index, allow_failure, user_id, protected,
-      instance_runners, tag_set_id, resource_group_id)
+      instance_runners, tag_set_id, resource_group_id, environment_id)
     select ${p.project_id}, ${p.pipeline_id}, spec_id, kind, name, stage, stage_index, allow_failure, ${p.user_id},
            ${p.protected}, ${p.instance_runners}, (select t.id from ci_tag_sets t where t.tags = given.tags),
-           (select r.id from resource_groups r where r.project_id = ${p.project_id} and r.key = given.resource_group)
+           (select r.id from resource_groups r where r.project_id = ${p.project_id} and r.key = given.resource_group),
+           (select e.id from environments e where e.project_id = ${p.project_id} and e.name = given.environment->>'name')
       from given order by position
     returning id`,
 )
@@ -60,6 +63,14 @@ const KEY = /^[\w\-/${}. ]{1,255}$/
 /** A name that no resource group can have leaves the job without one, as an environment of that name would. */
 const groupKey = ({ resource_group: key }: PlannedJob): string | null =>
   key !== null && KEY.test(key) ? key : null
+
+/** Seconds until the environment stops, null for never; nothing where the configuration does not say. */
+function autoStop({ auto_stop_in }: PlannedEnvironment): { readonly auto_stop_seconds?: number | null } {
+  if (auto_stop_in === null) return {}
+  if (auto_stop_in === 'never') return { auto_stop_seconds: null }
+  const seconds = readDuration(auto_stop_in)
+  return seconds === null ? {} : { auto_stop_seconds: seconds }
+}
 
 const rowOf = (job: PlannedJob, position: number): object => ({
   position,
@@ -84,7 +95,7 @@ const rowOf = (job: PlannedJob, position: number): object => ({
   manual_confirmation: job.manual_confirmation,
   instance_index: job.instance?.index ?? null,
   instance_total: job.instance?.total ?? null,
-  environment: job.environment,
+  environment: job.environment && { ...job.environment, ...autoStop(job.environment) },
   trigger: job.trigger,
   variables: job.variables,
   options: job.options,
@@ -101,7 +112,7 @@ export interface JobsOf {
   readonly instance_runners: boolean
 }
 
-/** Inserts the jobs of a plan with their resource groups, in the plan's order. Call in a turn of the project. */
+/** Inserts the jobs of a plan with their resource groups and environments, in the plan's order. Call in a turn of the project. */
 export async function insertJobs(db: Db, of: JobsOf, planned: readonly PlannedJob[]): Promise<number[]> {
   if (planned.length === 0) return []
   const jobs = JSON.stringify(planned.map(rowOf))
@@ -109,5 +120,6 @@ export async function insertJobs(db: Db, of: JobsOf, planned: readonly PlannedJo
   await db.run(keepTagSets, { sets })
   const keys = [...new Set(planned.flatMap((job) => groupKey(job) ?? []))]
   if (keys.length > 0) await db.run(keepGroups, { project_id: of.project_id, keys })
+  await keepEnvironments(db, of.project_id, planned)
   return (await db.rows(insertStatement, { ...of, jobs })).map(({ id }) => id)
 }

@@ -109,9 +109,10 @@ const retire = statement(
 const clone = statement(
   (p: Slots<{ id: number; user_id: number | null }>) => sql<{ id: number }>`
     insert into ci_jobs (project_id, pipeline_id, spec_id, kind, name, stage, stage_index, allow_failure, user_id,
-                         resource_group_id, tag_set_id, protected, instance_runners, variables)
+                         resource_group_id, environment_id, tag_set_id, protected, instance_runners, variables)
     select j.project_id, j.pipeline_id, j.spec_id, j.kind, j.name, j.stage, j.stage_index, s.allow_failure,
-           coalesce(${p.user_id}, j.user_id), j.resource_group_id, j.tag_set_id, j.protected, j.instance_runners, j.variables
+           coalesce(${p.user_id}, j.user_id), j.resource_group_id, j.environment_id, j.tag_set_id, j.protected,
+           j.instance_runners, j.variables
       from ci_jobs j join ci_job_specs s on s.id = j.spec_id where j.id = ${p.id}
     returning id`,
 )

@@ -24,7 +24,14 @@ export const latestJobs = (db: Db, pipelineId: number): Promise<ProcessedJob[]> 
 /** A job after a change of state. */
 export type Entered = Pick<
   Job,
-  'id' | 'pipeline_id' | 'resource_group_id' | 'status' | 'allow_failure' | 'kind' | 'failure_reason'
+  | 'id'
+  | 'pipeline_id'
+  | 'resource_group_id'
+  | 'environment_id'
+  | 'status'
+  | 'allow_failure'
+  | 'kind'
+  | 'failure_reason'
 >
 
 interface Entry {
@@ -55,7 +62,7 @@ const enter = statements<{ to: JobStatus }, Entry, Entered>((p, { to }) => {
     update ci_jobs j set status = ${sql.lit(to)}, updated_at = clock_timestamp() ${sets}
       from ci_job_specs s
      where s.id = j.spec_id and j.id = any(${p.ids}::bigint[]) and j.status = any(${p.from}::text[])
-    returning j.id, j.pipeline_id, j.resource_group_id, j.status, j.allow_failure, j.kind, j.failure_reason`
+    returning j.id, j.pipeline_id, j.resource_group_id, j.environment_id, j.status, j.allow_failure, j.kind, j.failure_reason`
 })
 
 /** Jobs that are in one of the states `from` enter `to`; the others stay as they are. */

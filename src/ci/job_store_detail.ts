@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { Project, User } from '../db/schema.ts'
 import type { Job, JobArtifact, JobSpec } from '../db/schema_ci.ts'
+import type { Environment } from '../db/schema_delivery.ts'
 import type { Pipeline } from '../db/schema_repositories.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 
@@ -12,6 +13,7 @@ export interface JobDetail {
   readonly pipeline: Pipeline
   readonly project: Project
   readonly user: User | undefined
+  readonly environment: Environment | undefined
 }
 
 const spec = statement((p: Slots<{ id: number }>) =>
@@ -23,18 +25,23 @@ const pipeline = statement((p: Slots<{ id: number }>) =>
 const project = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('projects').selectAll().where('id', '=', p.id),
 )
+const environment = statement((p: Slots<{ id: number }>) =>
+  q.selectFrom('environments').selectAll().where('id', '=', p.id),
+)
 const user = statement((p: Slots<{ id: number }>) => q.selectFrom('users').selectAll().where('id', '=', p.id))
 
 /** Undefined where the job went away. */
 export async function jobDetail(db: Db, job: Job): Promise<JobDetail | undefined> {
-  const [specRow, pipelineRow, projectRow, userRow] = await Promise.all([
+  const [specRow, pipelineRow, projectRow, userRow, environmentRow] = await Promise.all([
     db.one(spec, { id: job.spec_id }),
     db.one(pipeline, { id: job.pipeline_id }),
     db.one(project, { id: job.project_id }),
     job.user_id === null ? undefined : db.one(user, { id: job.user_id }),
+    job.environment_id === null ? undefined : db.one(environment, { id: job.environment_id }),
   ])
   if (specRow === undefined || pipelineRow === undefined || projectRow === undefined) return undefined
-  return { job, spec: specRow, pipeline: pipelineRow, project: projectRow, user: userRow }
+  const rows = { spec: specRow, pipeline: pipelineRow, project: projectRow, user: userRow }
+  return { job, ...rows, environment: environmentRow }
 }
 
 /** A job whose artifacts another one downloads. */

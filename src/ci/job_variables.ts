@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { byKey, expand } from './config/expand.ts'
 import type { Variable } from './config/plan.ts'
 import type { JobDetail } from './job_store_detail.ts'
 import { slugOf, userVariables, variablesOf } from './predefined.ts'
@@ -28,23 +29,19 @@ export interface VariableSources {
   readonly pipeline: readonly Variable[]
 }
 
-interface Environment {
-  readonly name: string
-  readonly url: string | null
-  readonly action: string
-  readonly tier: string | null
+/** Without the environment's row, which may be deleted, a job has none. */
+function ofEnvironment({ environment, spec }: JobDetail): Variable[] {
+  const planned = spec.environment
+  if (environment === undefined || planned === null) return []
+  return variablesOf({
+    CI_ENVIRONMENT_ID: environment.id,
+    CI_ENVIRONMENT_NAME: environment.name,
+    CI_ENVIRONMENT_SLUG: environment.slug,
+    CI_ENVIRONMENT_URL: planned.url ?? environment.external_url,
+    CI_ENVIRONMENT_ACTION: planned.action,
+    CI_ENVIRONMENT_TIER: planned.tier ?? environment.tier,
+  })
 }
-
-const ofEnvironment = (environment: Environment | null): Variable[] =>
-  environment === null
-    ? []
-    : variablesOf({
-        CI_ENVIRONMENT_NAME: environment.name,
-        CI_ENVIRONMENT_SLUG: slugOf(environment.name, 24),
-        CI_ENVIRONMENT_URL: environment.url,
-        CI_ENVIRONMENT_ACTION: environment.action,
-        CI_ENVIRONMENT_TIER: environment.tier,
-      })
 
 const ofJob = ({ job, spec, pipeline, project }: JobDetail, url: string): Variable[] =>
   variablesOf({
@@ -95,7 +92,7 @@ export function jobVariables(detail: JobDetail, sources: VariableSources): JobVa
   return [
     ...plain(predefined, true),
     ...plain(ofJob(detail, config.url), true),
-    ...plain(ofEnvironment(spec.environment as Environment | null), true),
+    ...plain(ofEnvironment(detail), true),
     ...plain(userVariables(user), true),
     ...plain(credentials, false),
     ...plain(spec.variables, true),
@@ -103,4 +100,12 @@ export function jobVariables(detail: JobDetail, sources: VariableSources): JobVa
     ...plain(secrets, false),
     ...plain(pipeline, false),
   ]
+}
+
+/** The address that a job deploys to, with all variables of the job; null where it has none. */
+export function deployedUrl({ spec }: JobDetail, variables: readonly JobVariable[]): string | null {
+  const url = spec.environment?.url ?? null
+  // Later variables win, and an address never holds itself.
+  const known = byKey(variables.filter(({ key }) => key !== 'CI_ENVIRONMENT_URL'))
+  return url === null ? null : expand(url, (key) => known.get(key))
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { statement, type Slots } from '../db/statement.ts'
+import { releaseDeployments } from './deployments.ts'
 import { isRetryable, replaceJob } from './job_actions.ts'
 import { enqueue } from '../jobs/job.ts'
 import { latestJobs } from './job_store.ts'
@@ -64,6 +65,7 @@ export async function deletePipeline(turn: Turn, id: number): Promise<boolean> {
   const ids = await familyOf(turn, id)
   const groups = await turn.db.rows(groupsOf, { ids })
   const traced = await turn.db.rows(tracedOf, { ids })
+  await releaseDeployments(turn.db, ids)
   const deleted = await turn.db.run(removeStatement, { id, project_id: turn.projectId })
   for (const group of groups) turn.touchGroup(group.id)
   if (traced.length > 0) await enqueue(turn.db, removeTraces, { job_ids: traced.map((job) => job.id) })

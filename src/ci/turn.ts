@@ -3,6 +3,7 @@ import { askForSecurityReports } from '../core/security_reports.ts'
 import type { Db } from '../db/client.ts'
 import type { JobStatus } from '../db/schema_ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { followJobs } from './deployments.ts'
 import { enterState, latestJobs, pipelineMembers, type Entered } from './job_store.ts'
 import { cancelsOnFailure, setPipelineStatus, type Moved } from './pipeline_store.ts'
 import { processJobs } from './processing.ts'
@@ -53,6 +54,13 @@ export class Turn {
       this.#pipelines.add(job.pipeline_id)
       if (job.resource_group_id !== null) this.#groups.add(job.resource_group_id)
     }
+    const deploying = entered.filter((job) => job.environment_id !== null)
+    if (deploying.length > 0)
+      await followJobs(
+        this.db,
+        deploying.map((job) => job.id),
+        to,
+      )
     return entered
   }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { expireArtifacts } from './artifacts.ts'
+import { applyEnvironmentTimes } from './environments.ts'
 import { finishJob, returnJob } from './job_actions.ts'
 import { enqueued } from './processing.ts'
 import { inTurn } from './turn.ts'
@@ -10,7 +11,7 @@ import { inTurn } from './turn.ts'
 
 /** Milliseconds between two rounds. */
 const ROUND = 1_000
-/** Milliseconds between two looks for expired artifacts. */
+/** Milliseconds between two looks for expired artifacts and environments. */
 const EXPIRY = 60_000
 /** Jobs that one round looks at, of each kind. */
 const BATCH = 200
@@ -125,6 +126,7 @@ export function watchJobs(
       if (Date.now() - expired > EXPIRY) {
         expired = Date.now()
         await expireArtifacts(db)
+        await applyEnvironmentTimes(db)
       }
     } catch (error) {
       say({ err: error }, 'jobs could not be looked through')

@@ -4,7 +4,8 @@ import { digestOf } from '../access/tokens.ts'
 import { openVariables } from '../ci/sealed_variables.ts'
 import { finishJob, returnJob } from '../ci/job_actions.ts'
 import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../ci/job_store_detail.ts'
-import { jobVariables } from '../ci/job_variables.ts'
+import { setDeploymentUrl } from '../ci/deployments.ts'
+import { deployedUrl, jobVariables } from '../ci/job_variables.ts'
 import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
 import { JOB_TOKEN_PREFIX } from '../access/presented_tokens.ts'
@@ -129,6 +130,8 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     secrets,
     pipeline: [...openVariables(vault, detail.pipeline.variables), ...openVariables(vault, job.variables)],
   })
+  const url = deployedUrl(detail, variables)
+  if (url !== null && url !== detail.spec.environment?.url) await setDeploymentUrl(db, job.id, url)
   return jobPayload({
     detail,
     variables,
@@ -140,14 +143,15 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
   })
 }
 
-const nameOf = (environment: { readonly name?: string } | null): string | null => environment?.name ?? null
-
 /** The variables of instance, groups and project that the job sees; protected ones only on a protected ref. */
 async function secretsOf(instance: Instance, detail: JobDetail): Promise<readonly SecretVariable[]> {
   const project = await findProjectAs(instance.db, detail.project.id, detail.job.user_id)
-  const environment = nameOf(detail.spec.environment)
   if (project === undefined) return []
-  return variablesFor(instance, { project, protected: detail.job.protected }, environment)
+  return variablesFor(
+    instance,
+    { project, protected: detail.job.protected },
+    detail.environment?.name ?? null,
+  )
 }
 
 /** A job that names whose artifacts it needs does not run without them. */

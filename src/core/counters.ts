@@ -15,7 +15,7 @@ const drawInGroup = statement(
     returning last`,
 )
 
-type InProject = 'pipelines' | 'issues' | 'merge_requests' | 'milestones'
+type InProject = 'pipelines' | 'issues' | 'merge_requests' | 'milestones' | 'deployments'
 type InGroup = 'milestones' | 'iterations' | 'epics'
 
 /** The next iid of its kind in a project. Call inside a transaction: others wait for it, and no number is left out. */

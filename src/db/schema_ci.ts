@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
+import type { EnvironmentTier } from './schema_delivery.ts'
 import type { PipelineVariable } from './schema_repositories.ts'
 
 // Pipelines, and what starts, runs and orders their jobs.
@@ -82,10 +83,21 @@ export interface JobSpecTable {
   manual_confirmation: string | null
   instance_index: number | null
   instance_total: number | null
-  environment: Json<object> | null
+  environment: Json<JobEnvironment> | null
   trigger: Json<object> | null
   variables: Json<readonly PipelineVariable[]>
   options: Json<Record<string, unknown>>
+}
+
+/** The environment of a job as it was planned. */
+export interface JobEnvironment {
+  readonly name: string
+  readonly url: string | null
+  readonly action: 'start' | 'prepare' | 'stop' | 'verify' | 'access'
+  readonly on_stop: string | null
+  readonly tier: EnvironmentTier | null
+  /** Null for never; absent where the configuration does not say. */
+  readonly auto_stop_seconds?: number | null
 }
 
 export interface JobTable extends Times {
@@ -104,6 +116,7 @@ export interface JobTable extends Times {
   exit_code: number | null
   user_id: number | null
   resource_group_id: number | null
+  environment_id: number | null
   tag_set_id: number
   protected: Generated<boolean>
   instance_runners: Generated<boolean>

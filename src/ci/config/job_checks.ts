@@ -1,3 +1,4 @@
+import { ENVIRONMENT_NAME_FORMAT, TIERS } from '../../core/environments.ts'
 import { readDuration } from './duration.ts'
 import * as f from './faults.ts'
 import * as keyword from './keyword_checks.ts'
@@ -11,8 +12,6 @@ import { checkStartIn, WHENS } from './when_checks.ts'
 
 // The keywords of jobs and bridges.
 
-const TIERS = ['production', 'staging', 'testing', 'development', 'other']
-
 const environmentHash = f.hash({
   name: f.anything,
   url: f.anything,
@@ -24,20 +23,18 @@ const environmentHash = f.hash({
     'should be a duration',
   ),
   deployment_tier: f.attribute(
-    (value) => f.isString(value) && TIERS.includes(value),
+    (value) => TIERS.some((tier) => tier === value),
     `must be one of ${TIERS.join(', ')}`,
   ),
 })
 const isName = (value: Tree): boolean =>
   f.isString(value) && value.length <= 255 && /^[A-Za-z0-9\-_/$ {}.]+$/.test(value)
-const BAD_NAME =
-  "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, but it cannot start or end with '/'"
 
 const environment: f.Check = (at, value) => {
   if (!f.isString(value) && !isHash(value)) return f.report(at, 'should be a hash or a string')
   const name = f.isString(value) ? value : value['name']
   if (name === undefined || name === null || name === '') f.report(at, "can't be blank", 'name')
-  else if (!isName(name)) f.report(at, BAD_NAME, 'name')
+  else if (!isName(name)) f.report(at, ENVIRONMENT_NAME_FORMAT, 'name')
   if (!isHash(value)) return
   environmentHash(at, value)
   const { url, action } = value

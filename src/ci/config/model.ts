@@ -1,14 +1,7 @@
+import type { EnvironmentTier } from '../../db/schema_delivery.ts'
 import type { Expression } from './expression.ts'
 import type { JobOptions } from './options.ts'
-import type {
-  AutoCancel,
-  EnvironmentAction,
-  EnvironmentTier,
-  PlannedRetry,
-  PlannedTrigger,
-  Variable,
-  When,
-} from './plan.ts'
+import type { AutoCancel, EnvironmentAction, PlannedRetry, PlannedTrigger, Variable, When } from './plan.ts'
 
 // The checked configuration, as `planPipeline` reads it: rules undecided, variables not expanded.
 

@@ -1,6 +1,7 @@
 // The seam between the configuration of pipelines and the engine that runs them: types only.
 // `context.ts` has the two functions, `options.ts` what the runner is told.
 
+import type { EnvironmentTier } from '../../db/schema_delivery.ts'
 import type { JobOptions } from './options.ts'
 
 /** A variable. Later lists override earlier ones by `key`. */
@@ -56,7 +57,6 @@ export interface PlannedNeed {
 }
 
 export type EnvironmentAction = 'start' | 'prepare' | 'stop' | 'verify' | 'access'
-export type EnvironmentTier = 'production' | 'staging' | 'testing' | 'development' | 'other'
 export interface PlannedEnvironment {
   /** Expanded. */
   readonly name: string

@@ -1,3 +1,4 @@
+import { environmentNameFaults, environmentSlug } from '../../core/environments.ts'
 import { ConfigFault } from './config_fault.ts'
 import type { PlanContext } from './context.ts'
 import { byKey, expand, findCycle, findIn, layer, type Find } from './expand.ts'
@@ -163,6 +164,7 @@ function jobVariables(
     CI_NODE_INDEX: instance === null ? undefined : String(instance.index),
     CI_NODE_TOTAL: String(instance?.total ?? 1),
     CI_ENVIRONMENT_NAME: environment?.name,
+    CI_ENVIRONMENT_SLUG: environment ? environmentSlug(environment.name) : undefined,
     CI_ENVIRONMENT_ACTION: environment?.action,
     CI_ENVIRONMENT_TIER: environment?.tier ?? undefined,
   }
@@ -181,7 +183,7 @@ const slugOf = (name: string): string =>
 function environmentOf({ environment }: JobModel, find: Find): PlannedEnvironment | null {
   if (environment === null) return null
   const name = expand(environment.name, find)
-  if (!/^[A-Za-z0-9\-_/$ {}.]{1,255}$/.test(name) || /^\/|\/$/.test(name)) return null
+  if (environmentNameFaults(name).length > 0) return null
   return { ...environment, name }
 }
 const expandedUrl = (
