@@ -68,7 +68,11 @@ async function run(pipeline: Pipeline, name: string): Promise<Job> {
   assert.equal(started?.status, 'running', name)
   return started
 }
-async function end(pipeline: Pipeline, name: string, status: 'success' | 'failed' = 'success'): Promise<void> {
+async function end(
+  pipeline: Pipeline,
+  name: string,
+  status: 'success' | 'failed' = 'success',
+): Promise<void> {
   const { id } = await run(pipeline, name)
   await turn((now) => finishJob(now, id, { status }))
 }
@@ -96,7 +100,10 @@ async function statuses(): Promise<string> {
 
 test('a pipeline makes the environments of its jobs, each once', async () => {
   await pipelineOf(deploy('review/a'), stop('review/a'))
-  await pipelineOf(deploy('review/a'), plannedJob({ name: 'other', environment: place('eu', { tier: 'staging' }) }))
+  await pipelineOf(
+    deploy('review/a'),
+    plannedJob({ name: 'other', environment: place('eu', { tier: 'staging' }) }),
+  )
   assert.deepEqual(
     (await environments()).map(({ name, tier, state, external_url }) => [name, tier, state, external_url]),
     [
@@ -135,7 +142,10 @@ test('a deployment follows its job, and its success sets the environment', async
 
 test('a manual deployment is blocked until its job is played, a skipped one is skipped, a retried one is another', async () => {
   const manual = { ...deploy('eu'), when: 'manual' as const }
-  const pipeline = await pipelineOf(manual, plannedJob({ name: 'next', stage_index: 1, environment: place('eu') }))
+  const pipeline = await pipelineOf(
+    manual,
+    plannedJob({ name: 'next', stage_index: 1, environment: place('eu') }),
+  )
   assert.equal(await statuses(), '1 blocked')
   const { id } = await jobOf(pipeline, 'deploy')
   await turn((now) => playJob(now, id, { user_id: user.id, variables: null }))
@@ -150,7 +160,9 @@ test('a manual deployment is blocked until its job is played, a skipped one is s
 
 test('jobs that only prepare, verify or access make no deployment; two of them set the time to stop anew', async () => {
   for (const action of ['prepare', 'access', 'verify'] as const) {
-    const pipeline = await pipelineOf(deploy('eu', { action, auto_stop_in: '1 day', url: 'https://no.example' }))
+    const pipeline = await pipelineOf(
+      deploy('eu', { action, auto_stop_in: '1 day', url: 'https://no.example' }),
+    )
     await rowsOf(world(), 'update environments set auto_stop_at = null where project_id = $1', [project.id])
     await end(pipeline, 'deploy')
     const { auto_stop_at, external_url } = await environment()
@@ -231,11 +243,10 @@ test('the last successful deployment names the job that stops', async () => {
 })
 
 const due = (column: 'auto_stop_at' | 'auto_delete_at', interval: string): Promise<unknown> =>
-  rowsOf(
-    world(),
-    `update environments set ${column} = now() + $2::interval where project_id = $1`,
-    [project.id, interval],
-  )
+  rowsOf(world(), `update environments set ${column} = now() + $2::interval where project_id = $1`, [
+    project.id,
+    interval,
+  ])
 
 test('an environment stops when its time has come, once, in the name of the user of its job', async () => {
   const pipeline = await pipelineOf(deploy('eu', { on_stop: 'stop' }), stop('eu'))
@@ -250,7 +261,10 @@ test('an environment stops when its time has come, once, in the name of the user
   assert.equal((await environment()).state, 'stopping')
   await end(pipeline, 'stop', 'failed')
   await applyEnvironmentTimes(client)
-  assert.deepEqual([(await environment()).state, (await jobOf(pipeline, 'stop')).user_id], ['available', user.id])
+  assert.deepEqual(
+    [(await environment()).state, (await jobOf(pipeline, 'stop')).user_id],
+    ['available', user.id],
+  )
 })
 
 test('a stopped environment is deleted when its time has come, with its deployments, and its jobs stay', async () => {
@@ -276,7 +290,10 @@ test('a deployment whose pipeline is deleted is canceled unless it is over', asy
   const open = await pipelineOf(deploy('eu'))
   for (const { id } of [over, open]) await turn((now) => deletePipeline(now, id))
   assert.equal(await statuses(), '1 success, 2 canceled')
-  assert.deepEqual((await deployments()).map(({ job_id }) => job_id), [null, null])
+  assert.deepEqual(
+    (await deployments()).map(({ job_id }) => job_id),
+    [null, null],
+  )
 })
 
 test('the check finds deployments and environments that contradict their jobs', async () => {

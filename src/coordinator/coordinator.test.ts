@@ -13,6 +13,7 @@ import type { Answered } from '../../test/support/world.ts'
 import { cancelPipeline } from '../ci/pipeline_actions.ts'
 import { inTurn } from '../ci/turn.ts'
 import type { PlannedJob } from '../ci/config/plan.ts'
+import { environmentSlug } from '../core/environments.ts'
 import { repositoryPath } from '../core/projects.ts'
 import type { Project } from '../db/schema.ts'
 import type { Pipeline } from '../db/schema_repositories.ts'
@@ -163,6 +164,32 @@ test('a job is described as runners read it', async () => {
   )
   assert.ok(job.git_info.refspecs.includes('+refs/heads/main:refs/remotes/origin/main'))
   await update(job, { state: 'success' })
+})
+
+test('a job sees its environment, whose address may hold any of its variables', async () => {
+  const environment = {
+    name: 'review/1',
+    url: 'https://$CI_ENVIRONMENT_SLUG-$CI_JOB_ID-$COLOR.example',
+    action: 'start',
+    on_stop: null,
+    auto_stop_in: null,
+    tier: null,
+  } as const
+  await pipelineOf(
+    plannedJob({ name: 'build', environment, variables: [{ key: 'COLOR', value: 'red' }], tags: ['linux'] }),
+  )
+  const job = await take()
+  const values = Object.fromEntries(job.variables.map(({ key, value }) => [key, value]))
+  const slug = environmentSlug('review/1')
+  assert.deepEqual(
+    ['NAME', 'SLUG', 'ACTION', 'TIER'].map((key) => values[`CI_ENVIRONMENT_${key}`]),
+    ['review/1', slug, 'start', 'development'],
+  )
+  await update(job, { state: 'success' })
+  const made = await rowOf(world(), 'select external_url, slug from environments where project_id = $1', [
+    project.id,
+  ])
+  assert.deepEqual(made, { external_url: `https://${slug}-${job.id}-red.example`, slug })
 })
 
 test('a job sees the variables of its project, and protected ones on protected refs only', async () => {

@@ -17,7 +17,18 @@ test('the tier follows from the name, by the published patterns in their order',
 test('a slug fits into a host name, and two names have two', () => {
   assert.equal(environmentSlug('production'), 'production')
   assert.equal(environmentSlug('review-1'), 'review-1')
-  const names = ['review/1', 'review-1-', 'Review-1', 'review--1', '1', 'a'.repeat(25), 'ä', 'review 1', '.', '-a']
+  const names = [
+    'review/1',
+    'review-1-',
+    'Review-1',
+    'review--1',
+    '1',
+    'a'.repeat(25),
+    'ä',
+    'review 1',
+    '.',
+    '-a',
+  ]
   const slugs = names.map(environmentSlug)
   for (const slug of slugs) assert.match(slug, /^[a-z](?:[a-z0-9]|-(?!-)){0,22}[a-z0-9]$/, slug)
   assert.equal(new Set([...slugs, 'review-1']).size, names.length + 1)

@@ -41,7 +41,9 @@ async function create(more: object = {}): Promise<Body> {
   return answer.body as Body
 }
 const stateOf = async (): Promise<unknown> =>
-  (await rowsOf(world(), 'select state from environments where project_id = $1', [shop.project.id]))[0]?.['state']
+  (await rowsOf(world(), 'select state from environments where project_id = $1', [shop.project.id]))[0]?.[
+    'state'
+  ]
 
 test('a deployment has its published fields, and makes and starts its environment', async () => {
   const made = await create()
@@ -74,10 +76,7 @@ test('what nobody can deploy is refused in the published words, and makes no env
     [{ sha: '' }, { error: 'sha is empty' }],
     [{ environment: '' }, { error: 'environment is empty' }],
     [{ status: 'created' }, { error: 'status does not have a valid value' }],
-    [
-      { environment: 'a'.repeat(300) },
-      { message: { name: ['is too long (maximum is 255 characters)'] } },
-    ],
+    [{ environment: 'a'.repeat(300) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
   ] as const)
     assert.deepEqual(said(await send('POST', '', await told(more))), [400, text], JSON.stringify(more))
   assert.equal(await stateOf(), undefined)
@@ -103,7 +102,10 @@ test('deployments are ordered and filtered; filters by time need their order', a
   assert.deepEqual(await ids(`?order_by=finished_at&status=success&finished_after=${past}`), [one.id])
   for (const [query, text] of [
     [`updated_after=${past}`, '`updated_at` filter and `updated_at` sorting must be paired'],
-    [`finished_after=${past}&status=success`, '`finished_at` filter and `finished_at` sorting must be paired'],
+    [
+      `finished_after=${past}&status=success`,
+      '`finished_at` filter and `finished_at` sorting must be paired',
+    ],
     [
       `finished_before=${past}&order_by=finished_at`,
       '`finished_at` filter must be combined with `success` status filter.',
@@ -119,7 +121,10 @@ test('deployments are ordered and filtered; filters by time need their order', a
 test('a deployment changes its status along the published transitions', async () => {
   const { id } = await create({ status: 'running' })
   const change = (status: string): Promise<Answered> => send('PUT', `/${id}`, { status })
-  const text = (event: string): unknown[] => [400, { message: { status: [`cannot transition via "${event}"`] } }]
+  const text = (event: string): unknown[] => [
+    400,
+    { message: { status: [`cannot transition via "${event}"`] } },
+  ]
   assert.deepEqual(said(await change('running')), text('run'))
   for (const [status, event] of [
     ['success', 'succeed'],
@@ -203,7 +208,8 @@ test('who may not see merge requests is shown none of a deployment', async () =>
   assert.equal((await world().call('PUT', place, { as: shop.owner, body: off })).status, 200)
   assert.deepEqual((await get(`/${id}/merge_requests`)).body, [])
   assert.equal(
-    (await world().call('PUT', place, { as: shop.owner, body: { environments_access_level: 'disabled' } })).status,
+    (await world().call('PUT', place, { as: shop.owner, body: { environments_access_level: 'disabled' } }))
+      .status,
     200,
   )
   assert.equal((await get()).status, 403)

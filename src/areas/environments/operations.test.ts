@@ -113,7 +113,11 @@ test('what no environment can be is refused in the published words', async () =>
 
 test('address and tier are changed, and the name is not', async () => {
   const { id } = await create('eu')
-  const changed = await send('PUT', `/${id}`, { name: 'us', external_url: 'https://e.example', tier: 'staging' })
+  const changed = await send('PUT', `/${id}`, {
+    name: 'us',
+    external_url: 'https://e.example',
+    tier: 'staging',
+  })
   const { name, external_url, tier } = changed.body as Body
   assert.deepEqual([changed.status, name, external_url, tier], [200, 'eu', 'https://e.example', 'staging'])
   assert.equal(((await send('PUT', `/${id}`, { external_url: '' })).body as Body)['external_url'], null)
@@ -150,10 +154,7 @@ test('a single environment shows its last successful deployment, with the job', 
   const pipeline = await deployed()
   const [{ id } = { id: 0 }] = (await get()).body as Body[]
   const last = ((await get(`/${id}`)).body as { last_deployment: Body }).last_deployment
-  assert.equal(
-    Object.keys(last).join(' '),
-    'id iid ref sha created_at updated_at user deployable status',
-  )
+  assert.equal(Object.keys(last).join(' '), 'id iid ref sha created_at updated_at user deployable status')
   const job = last['deployable'] as { name: string; pipeline: { id: number } }
   assert.deepEqual([job.name, job.pipeline.id, last['status']], ['deploy', pipeline.id, 'success'])
 })
@@ -205,7 +206,11 @@ test('stale environments are told to stop, those that changed or were deployed t
 
 test('stopped review apps of some age are deleted in a week, and only named in a dry run', async () => {
   for (const name of ['review/old', 'review/young', 'review/runs', 'other']) await create(name)
-  for (const [name, days] of [['review/old', 31], ['review/young', 1], ['other', 31]] as const)
+  for (const [name, days] of [
+    ['review/old', 31],
+    ['review/young', 1],
+    ['other', 31],
+  ] as const)
     await age(name, days)
   await age('review/runs', 31, 'available')
   const entries = async (query = ''): Promise<unknown[]> => {
