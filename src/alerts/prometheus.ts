@@ -24,7 +24,7 @@ export const hasRequiredKeys = (payload: Payload): boolean =>
 export const isMetricsFormat = (payload: Payload): boolean =>
   payload['version'] === '4' && hasRequiredKeys(payload)
 
-const SEVERITIES: Readonly<Record<string, AlertSeverity>> = Object.fromEntries(
+const SEVERITIES: ReadonlyMap<string, AlertSeverity> = new Map(
   (
     [
       ['critical', 'critical s1 p1 emergency fatal'],
@@ -34,7 +34,7 @@ const SEVERITIES: Readonly<Record<string, AlertSeverity>> = Object.fromEntries(
       ['info', 'info s5 p5 debug information notice'],
       ['unknown', 'unknown'],
     ] as const
-  ).flatMap(([severity, words]) => words.split(' ').map((word) => [word, severity])),
+  ).flatMap(([severity, words]) => words.split(' ').map((word) => [word, severity] as const)),
 )
 
 /** Every item that has a title and a start; the others are skipped. */
@@ -62,7 +62,7 @@ function readItem(item: Payload, now: Date): Incoming | undefined {
     service: null,
     monitoring_tool: 'Prometheus',
     hosts: [],
-    severity: SEVERITIES[textOf(labels['severity'])?.toLowerCase() ?? ''] ?? 'critical',
+    severity: SEVERITIES.get(textOf(labels['severity'])?.toLowerCase() ?? '') ?? 'critical',
     environment: textOf(environment) ?? null,
     fingerprint: createHash('sha1')
       .update([startsAt, title, queryOf(item) ?? ''].join('/'))

@@ -88,7 +88,7 @@ export function readEvent(event: unknown, payload: string, now: Date): ErrorEven
     release: textOf(event['release']) ?? null,
     environment: textOf(event['environment']) ?? null,
     user_digest: userOf(part(event['user'])),
-    occurred_at: momentOf(event['timestamp']) ?? now,
+    occurred_at: earlier(momentOf(event['timestamp']), now),
     payload,
   }
 }
@@ -126,6 +126,10 @@ function userOf(user: Json): Buffer | null {
     .update(`${key} ${textOf(user[key])}`)
     .digest()
 }
+
+/** A sender whose clock is ahead does not put its error before all others for good. */
+const earlier = (moment: Date | undefined, now: Date): Date =>
+  moment !== undefined && moment < now ? moment : now
 
 /** Seconds since 1970, or ISO 8601, UTC without a zone. */
 function momentOf(value: unknown): Date | undefined {

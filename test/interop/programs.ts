@@ -75,8 +75,9 @@ receivers:
         '--cluster.listen-address=',
         '--log.level=error',
       ],
-      { stdio: 'ignore' },
+      { stdio: ['ignore', 'ignore', 'inherit'] },
     )
+    const ended = once(child, 'close')
     const post = async (alert: object): Promise<void> => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v2/alerts`, {
         method: 'POST',
@@ -86,12 +87,16 @@ receivers:
       assert.equal(answer.status, 200)
     }
     try {
-      await until('Alertmanager listens', () =>
+      const listens = until('Alertmanager listens', () =>
         fetch(`http://127.0.0.1:${port}/-/ready`).then(
           ({ ok }) => ok,
           () => false,
         ),
       )
+      const over = ended.then(([code]) => {
+        throw new Error(`Alertmanager ended with ${String(code)}`)
+      })
+      await Promise.race([listens, over])
       const alert = {
         labels: { alertname: 'HighLatency', severity: 'page' },
         annotations: { summary: 'Latency above 1s' },
@@ -109,7 +114,7 @@ receivers:
       assert.equal((await listAlerts()).length, 1)
     } finally {
       child.kill('SIGKILL')
-      await once(child, 'close')
+      await ended
       rmSync(folder, { recursive: true, force: true })
     }
   },

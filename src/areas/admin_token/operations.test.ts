@@ -65,19 +65,25 @@ test('a personal token is told with every field of its record', async () => {
   )
 })
 
-test('project and impersonation tokens, revoked and expired ones are found too', async () => {
+test('project, group and impersonation tokens and expired ones are found too, and revoked', async () => {
   const { make } = world()
-  const [user, project] = [await make.user(), await make.project()]
-  const made = await world().call('POST', `/projects/${project.id}/access_tokens`, {
-    as: admin,
-    body: { name: 'bot', scopes: ['api'], expires_at: '2099-01-01' },
-  })
-  const bot = made.body as { id: number; token: string; user_id: number }
-  const answer = await ask('POST', bot.token)
-  assert.deepEqual(
-    [answer.status, (answer.body as { id: number }).id, (answer.body as { user_id: number }).user_id],
-    [200, bot.id, bot.user_id],
-  )
+  const [user, project, group] = [await make.user(), await make.project(), await make.group()]
+  for (const path of [`/projects/${project.id}`, `/groups/${group.id}`]) {
+    const made = await world().call('POST', `${path}/access_tokens`, {
+      as: admin,
+      body: { name: 'bot', scopes: ['api'], expires_at: '2099-01-01' },
+    })
+    const bot = made.body as { id: number; token: string; user_id: number }
+    const told = async (): Promise<unknown[]> => {
+      const { status, body } = await ask('POST', bot.token)
+      const { id, user_id, revoked } = body as { id: number; user_id: number; revoked: boolean }
+      return [status, id, user_id, revoked]
+    }
+    assert.deepEqual(await told(), [200, bot.id, bot.user_id, false])
+    assert.equal((await ask('DELETE', bot.token)).status, 204)
+    assert.deepEqual(await told(), [200, bot.id, bot.user_id, true])
+    assert.equal((await world().get('/user', { token: bot.token } as Someone)).status, 401)
+  }
   const impersonation = await ask('POST', await make.token(user, { impersonation: true }))
   assert.equal((impersonation.body as { impersonation: boolean }).impersonation, true)
   const expired = await ask('POST', await make.token(user, { expires_at: '2001-01-01' }))
@@ -86,7 +92,7 @@ test('project and impersonation tokens, revoked and expired ones are found too',
 
 test('the prefix alone decides: known without a record is 404, unknown is 422', async () => {
   for (const method of ['POST', 'DELETE'] as const) {
-    for (const token of ['glpat-', 'glpat-nothing', makeToken('glpat-')]) {
+    for (const token of ['glpat-', 'glpat-nothing', makeToken('glpat-'), `glpat-${'x'.repeat(100_000)}`]) {
       const answer = await ask(method, token)
       assert.deepEqual([answer.status, answer.body], NOT_FOUND, token)
     }

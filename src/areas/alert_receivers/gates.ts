@@ -28,7 +28,8 @@ export interface Sent {
 function read({ bytes }: Context): Sent | undefined {
   try {
     const payload = jsonOf(bytes, DEPTH) ?? {}
-    const text = bytes.length === 0 ? '{}' : bytes.toString()
+    // Without a byte order mark, which PostgreSQL refuses: JavaScript counts it as white space.
+    const text = bytes.toString().trim() || '{}'
     return isPayload(payload) ? { payload, text, metrics: isMetricsFormat(payload) } : undefined
   } catch (error) {
     if (error instanceof Problem) return undefined

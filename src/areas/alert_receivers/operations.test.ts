@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { alertsOf, makeReceiver, send, type Receiver } from '../../../test/support/alerts.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld, visible } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
+import { disable, rotate } from '../../alerts/integrations.ts'
 import type { IntegrationType } from '../../db/schema_alerts.ts'
 import type { Project } from '../../db/schema.ts'
 
@@ -275,6 +277,99 @@ test('texts are cut to their lengths, and what PostgreSQL cannot store is left o
   assert.equal(alert?.title, `${'é'.repeat(197)}...`)
   assert.deepEqual([alert?.['description'], alert?.['payload']], ['ab\ufffd', payload])
   assert.equal(alert?.['service'], `${'s'.repeat(97)}...`)
+})
+
+test('blank bodies, byte order marks and names of Object.prototype are stored as alerts', async () => {
+  const { project, receiver } = await place()
+  const metrics = notification({
+    status: 'firing',
+    labels: { alertname: 'M', severity: 'constructor' },
+    startsAt: '0001-01-01T00:00:01Z',
+  })
+  for (const payload of [
+    ' \n',
+    'null',
+    '\ufeff{"title":"marked"}',
+    '{"title":"own","__proto__":{"title":"x"},"constructor":1,"severity":"__proto__"}',
+    JSON.stringify(metrics).replace('constructor', '__proto__'),
+    JSON.stringify(metrics),
+    '{"title":"far","start_time":"9999-12-31T23:59:59Z","hosts":["a,b","{c}","\\"\\\\"]}',
+    '{"title":"large number","own":1e99999}',
+  ])
+    assert.equal((await send(world(), receiver, payload)).status, 200, payload)
+  const alerts = await alertsOf(world(), project)
+  assert.deepEqual(
+    alerts.map((one) => [one.title, one['severity'], one.events, one['payload']]).slice(0, 4),
+    [
+      ['New: Alert', 'critical', 1, '{}'],
+      ['New: Alert', 'critical', 1, 'null'],
+      ['marked', 'critical', 1, '{"title":"marked"}'],
+      [
+        'own',
+        'critical',
+        1,
+        '{"title":"own","__proto__":{"title":"x"},"constructor":1,"severity":"__proto__"}',
+      ],
+    ],
+  )
+  assert.deepEqual(
+    alerts
+      .slice(4)
+      .map((one) => [one.title, one.events, one['started_at'], one['hosts']])
+      .slice(0, 2),
+    [
+      ['M', 2, '0001-01-01 00:00:01+00', []],
+      ['far', 1, '9999-12-31 23:59:59+00', ['a,b', '{c}', '"\\']],
+    ],
+  )
+})
+
+test('long arrays and texts are taken up to 50,000 members, and compressed bodies are refused', async () => {
+  const { project, receiver } = await place()
+  const long = JSON.stringify({
+    title: 'x'.repeat(300_000),
+    hosts: Array.from({ length: 40_000 }, () => 'h'),
+    fingerprint: 'f'.repeat(300_000),
+  })
+  assert.equal((await send(world(), receiver, long)).status, 200)
+  const [alert] = await alertsOf(world(), project)
+  assert.ok(alert)
+  assert.deepEqual([alert.title.length, (alert['hosts'] as string[]).length], [200, 255])
+  const many = JSON.stringify({ own: Array.from({ length: 500_000 }, () => 1) })
+  assert.deepEqual(bare(await send(world(), receiver, many)), [400, ''])
+  const packed = gzipSync(JSON.stringify({ title: 'packed' }))
+  const answer = await world().call('POST', `{base_url}${receiver.path}`, {
+    body: packed as unknown as string,
+    headers: { authorization: `Bearer ${receiver.key}`, 'content-encoding': 'gzip' },
+  })
+  assert.deepEqual(bare(answer), [400, ''])
+  assert.equal((await alertsOf(world(), project)).length, 1)
+})
+
+test('an address with characters that no path has is refused the same with and without a key', async () => {
+  const { receiver } = await place()
+  for (const [path, status] of [
+    ['/a%00b/c/alerts/notify.json', 400],
+    [receiver.path.replace('notify.json', 'notify/a/%00.json'), 400],
+    ['/%F0%9F%98%80/a%25b/alerts/notify.json', 403],
+  ] as const)
+    for (const key of [receiver.key, 'wrong']) {
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await world().call('POST', `{base_url}${path}`, { body: {}, headers })
+      assert.equal(answer.status, status, path)
+    }
+})
+
+test('a rotated key opens nothing, and a disabled integration takes neither key', async () => {
+  const { project, receiver } = await place()
+  const { db } = world().opened.instance
+  const rotated = await rotate(db, project.id, receiver.id)
+  assert.ok(rotated)
+  assert.deepEqual(bare(await send(world(), receiver, {})), [401, ''])
+  const fresh = { ...receiver, key: rotated.key }
+  assert.equal((await send(world(), fresh, {})).status, 200)
+  await disable(db, project.id, receiver.id)
+  for (const one of [receiver, fresh]) assert.deepEqual(bare(await send(world(), one, {})), [403, ''])
 })
 
 test('a project below groups, with its path as it is or encoded, and one named prometheus, are reached', async () => {

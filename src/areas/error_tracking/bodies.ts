@@ -26,7 +26,7 @@ async function unpack(bytes: Buffer, encoding = 'identity'): Promise<Buffer> {
   })
 }
 
-const isJson = (bytes: Buffer): boolean => /^\s*\{/.test(bytes.toString('latin1', 0, 64))
+const isJson = (bytes: Buffer): boolean => /^\s*\{/.test(bytes.toString('utf8', 0, 64))
 
 /** The oldest SDKs send base64 of deflated JSON, without saying so. */
 async function plain(bytes: Buffer): Promise<Buffer> {
@@ -34,7 +34,8 @@ async function plain(bytes: Buffer): Promise<Buffer> {
 }
 
 function eventIn(bytes: Buffer, now: Date): ErrorEvent {
-  const event = readEvent(parse(bytes), bytes.toString(), now)
+  // Without a byte order mark, which PostgreSQL refuses: JavaScript counts it as white space.
+  const event = readEvent(parse(bytes), bytes.toString().trim(), now)
   if (event === undefined) throw unsupported()
   return event
 }

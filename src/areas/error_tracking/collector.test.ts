@@ -135,6 +135,35 @@ test('events with one type and one stack are one error, with counts, releases an
   })
 })
 
+test('byte order marks, NUL and names of Object.prototype are taken as errors', async () => {
+  const to = await place()
+  const odd = JSON.stringify({
+    exception: [{ type: 'a\u0000b', value: '\ud800', stacktrace: { frames: [null, { function: {} }] } }],
+    release: '\u0000',
+    user: { id: '\u0000x' },
+    platform: 'constructor',
+    fingerprint: ['__proto__', { deep: [] }],
+  })
+  for (const [kind, payload] of [
+    ['store', `\ufeff${odd}`],
+    ['envelope', `{}\n{"type":"event"}\n\ufeff${odd}`],
+    ['envelope', `{}\n{"type":"event"}\n ${odd.replace('{', '{"__proto__":{"exception":1},')}`],
+  ] as const)
+    assert.equal((await send(to, kind, payload)).status, 200, payload)
+  const [error, ...others] = await errorsOf(to)
+  assert.deepEqual([error?.name, error?.events, error?.users, others], ['ab', 3, 1, []])
+})
+
+test('an event of the future is kept at the time of its arrival', async () => {
+  const to = await place()
+  for (const timestamp of [253370764800, '9999-12-31T00:00:00', Date.now() / 1000 + 3600])
+    assert.equal((await send(to, 'store', JSON.stringify(thrown('x', { timestamp })))).status, 200)
+  assert.equal((await send(to, 'store', JSON.stringify(thrown('x', { timestamp: 86_400 })))).status, 200)
+  const [error] = await errorsOf(to)
+  assert.ok(error && error.last_seen_at.getTime() <= Date.now())
+  assert.equal(error.first_seen_at.getTime(), Date.parse('1970-01-02T00:00:00Z'))
+})
+
 test('a payload is kept as it was sent', async () => {
   const to = await place()
   const text = '{ "message": "odd \\u0000 text", "extra": 1.50, "stacktrace": {"frames": []} }'
