@@ -1,3 +1,4 @@
+import { mergeAfterPipeline } from './areas/merge_requests/auto_merge_job.ts'
 import { branchByCommand } from './areas/merge_requests/commanded.ts'
 import { issueByCommand } from './areas/issues/commanded.ts'
 import { existsSync, statSync } from 'node:fs'
@@ -67,6 +68,7 @@ const JOBS: readonly AnyJob[] = [
   scheduleIterations,
   sendInvitations,
   branchByCommand,
+  mergeAfterPipeline,
   issueByCommand,
   pruneErrorEvents,
   syncIncident,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { wakeAutoMerges } from '../core/auto_merges.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { releaseDeployments } from './deployments.ts'
 import { isRetryable, replaceJob } from './job_actions.ts'
@@ -66,6 +67,7 @@ export async function deletePipeline(turn: Turn, id: number): Promise<boolean> {
   const groups = await turn.db.rows(groupsOf, { ids })
   const traced = await turn.db.rows(tracedOf, { ids })
   await releaseDeployments(turn.db, ids)
+  await wakeAutoMerges(turn.db, ids)
   const deleted = await turn.db.run(removeStatement, { id, project_id: turn.projectId })
   for (const group of groups) turn.touchGroup(group.id)
   if (traced.length > 0) await enqueue(turn.db, removeTraces, { job_ids: traced.map((job) => job.id) })

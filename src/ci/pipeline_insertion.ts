@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { wakeAutoMerges } from '../core/auto_merges.ts'
 import { createPipeline } from '../core/pipelines.ts'
 import type { Db } from '../db/client.ts'
 import type { Pipeline } from '../db/schema_repositories.ts'
@@ -138,5 +139,6 @@ export async function insertRefused(db: Db, request: PipelineRequest, refusal: R
       tag: commit.tag,
       before_sha: request.before ?? NO_COMMIT,
     })
+    await wakeAutoMerges(db, [id])
   })
 }

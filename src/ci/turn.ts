@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { wakeAutoMerges } from '../core/auto_merges.ts'
 import { askForSecurityReports } from '../core/security_reports.ts'
 import type { Db } from '../db/client.ts'
 import type { JobStatus } from '../db/schema_ci.ts'
@@ -8,7 +9,7 @@ import { enterState, latestJobs, pipelineMembers, type Entered } from './job_sto
 import { cancelsOnFailure, setPipelineStatus, type Moved } from './pipeline_store.ts'
 import { processJobs } from './processing.ts'
 import { nextOfGroup } from './resource_assignment.ts'
-import { CANCELABLE, pipelineStatus } from './status.ts'
+import { CANCELABLE, isCompleted, pipelineStatus } from './status.ts'
 
 const lock = statement(
   (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,
@@ -155,6 +156,11 @@ const gracefulJobs = async (db: Db, ids: readonly number[]): Promise<number[]> =
 const lockProject = async (db: Db, projectId: number): Promise<void> =>
   void (await db.rows(lock, { key: `ci ${projectId}` }))
 
+/** Keeps the pipelines of several projects as they are until the transaction ends. */
+export async function holdPipelines(db: Db, projectIds: readonly number[]): Promise<void> {
+  for (const id of [...new Set(projectIds)].toSorted((a, b) => a - b)) await lockProject(db, id)
+}
+
 /**
  * Runs `work` as a turn of the project, inside the transaction `db`, which the project's other turns wait for. It takes
  * this lock before any other: pipelines and resource groups of a project are never locked against each other.
@@ -172,6 +178,11 @@ export async function inTurn<Result>(
 }
 
 /** Effects of a pipeline's status outside of its project. */
-async function followUp(turn: Turn, moved: readonly Moved[]): Promise<void> {
-  await askForSecurityReports(turn.db, moved)
+async function followUp({ db }: Turn, moved: readonly Moved[]): Promise<void> {
+  await askForSecurityReports(db, moved)
+  const over = moved.filter(({ status }) => isCompleted(status))
+  await wakeAutoMerges(
+    db,
+    over.map(({ id }) => id),
+  )
 }

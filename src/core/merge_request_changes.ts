@@ -4,6 +4,8 @@ import type { MergeRequest } from '../db/schema_planning.ts'
 import { enqueue } from '../jobs/job.ts'
 import { findMilestone, milestoneTitle } from './milestones.ts'
 import * as says from './system_note_sentences.ts'
+import { giveUpAutoMerge, type GivenUp } from './auto_merges.ts'
+import { isDraft } from './drafts.ts'
 import { changeLabels } from './labelling.ts'
 import { compareAgain } from './merge_request_moves.ts'
 import { isBeingMerged } from './merge_request_rows.ts'
@@ -92,9 +94,18 @@ export async function changeMergeRequest(
     await enqueue(db, compareAgain, { id }, `compare_again ${id}`)
   }
   if (deed.quiet !== true) await tell(deed, before, after)
+  const ends = endOfAutoMerge(before, after)
+  if (ends !== undefined) await giveUpAutoMerge(db, { id, user_id: actor.id }, ends)
   await record(deed, before, after)
   const isSeen = labelled || assigned || reviewed || isSeenTo(before, after)
   if (isSeen && deed.quiet !== true) await finishTodos(db, [id], actor.id)
+}
+
+function endOfAutoMerge(before: MergeRequest, after: MergeRequestFields): GivenUp | undefined {
+  if (before.state !== 'opened') return undefined
+  if (after.state === 'closed') return 'closed'
+  if (before.target_branch !== after.target_branch) return 'target'
+  return !isDraft(before.title) && isDraft(after.title) ? 'draft' : undefined
 }
 
 const plain = (row: MergeRequest): MergeRequestFields => ({

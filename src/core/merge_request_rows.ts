@@ -225,7 +225,8 @@ export const findLanded = (db: Db, ids: readonly number[]): Promise<Landed[]> =>
 
 const merged = statement(
   (p: Slots<Omit<Intent, 'commit_sha'>>) => sql<{ id: number }>`
-    with gone as (delete from merge_request_merges where merge_request_id = ${p.id})
+    with gone as (delete from merge_request_merges where merge_request_id = ${p.id}),
+         waited as (delete from auto_merges where merge_request_id = ${p.id})
     update merge_requests
        set state = 'merged', merged_at = now(), merged_by_id = ${p.user_id}, updated_at = now(),
            merge_commit_sha = ${p.merge_commit_sha}, squash_commit_sha = ${p.squash_commit_sha},

@@ -1,6 +1,7 @@
 import { violates } from '../db/errors.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { giveUpAutoMerge } from './auto_merges.ts'
 import { compareBranches, headOf, keepHead } from './comparing.ts'
 import { noteCompared, noteTurned, stackedOn, type Landed, type OpenRequest } from './merge_request_rows.ts'
 import { branchGone } from './system_note_sentences.ts'
@@ -42,6 +43,7 @@ async function turn(
     const turning = db.transaction(async (tx) => {
       if (!(await noteTurned(tx, id, { from, to }))) return
       await noteCompared(tx, id, compared)
+      await giveUpAutoMerge(tx, { id, user_id: userId }, 'target')
       const body = branchGone(from, to)
       await writeSystemNote(tx, { noteable_id: id, author_id: userId, action: 'branch', body })
     })

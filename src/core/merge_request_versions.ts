@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Repository } from '../git/repository.ts'
+import { giveUpAutoMerge } from './auto_merges.ts'
 import { hasResettable, resetApprovals } from './approvals.ts'
 import { readCommits } from './commit_reading.ts'
 import { noteCompared, type Compared } from './merge_request_rows.ts'
@@ -45,6 +46,8 @@ export async function noteVersion(
     : []
   await db.transaction(async (tx) => {
     const noted = await noteCompared(tx, id, now)
+    if (noted?.fresh === true && noted.before !== now.head_sha)
+      await giveUpAutoMerge(tx, { id, user_id }, 'source')
     // Another writer was first, and this version was not compared with that one's.
     if (noted?.fresh !== true || noted.before !== last?.head_sha) return
     if (words !== undefined)

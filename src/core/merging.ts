@@ -5,10 +5,10 @@ import type { RefMove } from '../git/refs/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import { signatureOf, type Writing } from './commit_writing.ts'
 import { headOf } from './comparing.ts'
+import { checksLet } from './head_pipelines.ts'
 import { finishMerge } from './merge_request_moves.ts'
 import { findIntents, forgetIntent, noteIntent, type Intent } from './merge_request_rows.ts'
 import { findMergeRequest } from './noteables.ts'
-import { checksPassed, pipelinesLet } from './pipelines.ts'
 import { movingRefs } from './pushes.ts'
 
 const HEADS = 'refs/heads/'
@@ -86,8 +86,8 @@ function mergeOnce(merging: Merging, plan: MergePlan): Promise<Intent> {
       if (await holdsOne(repository, tip, begun)) throw new MergeRefused('not_allowed')
       const made = await makeMerge(merging, plan, { tip, head })
       if (plan.sha !== undefined && plan.sha !== head) throw new MergeRefused('moved', head)
-      if (!(await pipelinesLet(merging.db, project.id, head))) throw new MergeRefused('not_allowed')
-      if (plan.afterChecks && !(await checksPassed(merging.db, project.id, head)))
+      const { afterChecks } = plan
+      if (!(await checksLet(merging.db, { id: request.id, sha: head, afterChecks })))
         throw new MergeRefused('not_allowed')
       const intent = { id: request.id, user_id: merging.actor.id, ...made }
       const { target_branch } = request

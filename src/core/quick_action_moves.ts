@@ -1,5 +1,6 @@
 import { enqueue } from '../jobs/job.ts'
 import { isDraft } from './drafts.ts'
+import { headPipelineStatus, isUnfinished } from './head_pipelines.ts'
 import { plans } from './issue_changes.ts'
 import { hasFeature } from './project_features.ts'
 import { mayMerge, mayPush, pushRules } from './protected_branches.ts'
@@ -46,7 +47,9 @@ export async function mergeIt(run: MergeRequestRun): Promise<Told> {
   if (!mayMerge(rule, holder(run))) return undefined
   await ask(run, 'merge')
   run.changes['merge'] = row.head_sha
-  return 'Merged this merge request.'
+  return isUnfinished(await headPipelineStatus(db, row.id, row.head_sha))
+    ? 'Scheduled to merge this merge request (Merge when pipeline succeeds).'
+    : 'Merged this merge request.'
 }
 
 export async function rebaseIt(run: MergeRequestRun): Promise<Told> {

@@ -64,7 +64,7 @@ const addJobs = statement(
 /** Asks for one job many times over, by one statement. */
 export async function enqueueAll<Payload extends object>(
   db: Db,
-  job: Job<Payload>,
+  job: Pick<Job<Payload>, 'name'>,
   wanted: readonly { readonly payload: Payload; readonly key: string }[],
 ): Promise<void> {
   if (wanted.length === 0) return

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
-import { awaitedPipeline, pipelineFault } from '../core/pipelines.ts'
+import { awaitedPipeline, pipelineFault } from '../core/head_pipelines.ts'
 import type { MergeRequest as MergeRequestColumns } from '../db/schema_planning.ts'
 import { nullable, moment } from '../http/schema.ts'
 import { Milestone, milestoneJson, presentMilestone, type MilestoneShown } from './milestone.ts'
@@ -80,7 +80,10 @@ export const MergeRequest = t.Object({
 export type MergeRequestShown = MergeRequestColumns & {
   readonly project_path: string
   readonly author: Author | null
+  /** Who merged it, or asked for it to be merged when its pipeline succeeds. */
   readonly merge_user: Author | null
+  /** Set while it waits to be merged. */
+  readonly auto_merge: { readonly should_remove_source_branch: boolean | null } | null
   readonly closed_by: Author | null
   readonly assignees: Author[]
   readonly reviewers: Author[]
@@ -122,7 +125,9 @@ export const shownMergeRequests = (
 ): RawBuilder<MergeRequestShown> => sql`
   select m.*, p.full_path as project_path,
          ${authorJson(sql`m.author_id`)} as author,
-         ${authorJson(sql`m.merged_by_id`)} as merge_user,
+         ${authorJson(sql`coalesce(m.merged_by_id, w.user_id)`)} as merge_user,
+         case when w.id is not null
+              then json_build_object('should_remove_source_branch', w.should_remove_source_branch) end as auto_merge,
          ${authorJson(sql`m.closed_by_id`)} as closed_by,
          ${usersJson(sql`select a.user_id from merge_request_assignees a where a.merge_request_id = m.id`)} as assignees,
          ${usersJson(sql`select r.user_id from merge_request_reviewers r where r.merge_request_id = m.id`)} as reviewers,
@@ -139,6 +144,7 @@ export const shownMergeRequests = (
     from (select c.id, row_number() over () as place from (${chosen}) c) chosen
     join merge_requests m on m.id = chosen.id
     join projects p on p.id = m.project_id
+    left join auto_merges w on w.merge_request_id = m.id and m.state = 'opened'
    order by chosen.place`
 
 /** Why it cannot be merged now, or that it can, in the published words. */
@@ -183,7 +189,7 @@ function peopleOf(row: MergeRequestShown, around: Around): People {
   const assignees = row.assignees.map((user) => presentUser(user, around))
   const mergeUser = row.merge_user && presentUser(row.merge_user, around)
   return {
-    merged_by: mergeUser,
+    merged_by: row.merged_by_id === null ? null : mergeUser,
     merge_user: mergeUser,
     closed_by: row.closed_by && presentUser(row.closed_by, around),
     author: row.author && presentUser(row.author, around),
@@ -219,11 +225,11 @@ export function presentMergeRequest(row: MergeRequestShown, around: Around): Sta
     imported_from: 'none',
     work_in_progress: row.draft,
     milestone: row.milestone && presentMilestone(row.milestone, around),
-    merge_when_pipeline_succeeds: false,
+    merge_when_pipeline_succeeds: row.auto_merge !== null,
     ...mergingOf(row),
     merge_after: null,
     discussion_locked: row.discussion_locked || null,
-    should_remove_source_branch: null,
+    should_remove_source_branch: row.auto_merge?.should_remove_source_branch ?? null,
     force_remove_source_branch: row.remove_source_branch,
     ...(row.source_project_id !== row.project_id && {
       allow_collaboration: row.allow_collaboration,

@@ -63,6 +63,7 @@ export const mergeRequests: Calls = {
   updateMergeRequest            404 404 404 404 404 403 200 200 200 200 404
   deleteMergeRequest            404 404 404 403 403 403 403 403 204 204 404
   mergeMergeRequest             404 404 404 404 404 401 401 200 200 200 404
+  cancelAutomaticMerge          404 404 404 404 404 401 401 201 201 201 404
   rebaseMergeRequest            404 404 404 404 404 403 202 202 202 202 404
   setMergeRequestTimeEstimate   404 404 404 403 403 403 200 200 200 200 401
   removeMergeRequestTimeEstimate 404 404 404 403 403 403 200 200 200 200 401
@@ -97,6 +98,7 @@ export const mergeRequests: Calls = {
   updateMergeRequest            403 403 403 403 403 403 200 200 200 200 401
   deleteMergeRequest            403 403 403 403 403 403 403 403 204 204 401
   mergeMergeRequest             401 401 401 401 401 401 401 200 200 200 401
+  cancelAutomaticMerge          401 401 401 401 401 401 401 201 201 201 401
   rebaseMergeRequest            403 403 403 403 403 403 202 202 202 202 401
   setMergeRequestTimeEstimate   403 403 403 403 403 403 200 200 200 200 401
   removeMergeRequestTimeEstimate 403 403 403 403 403 403 200 200 200 200 401
@@ -132,11 +134,14 @@ export const mergeRequests: Calls = {
   set: async (world, scene, operation) => {
     await restore(world, scene)
     const { id } = scene.project
-    const approved =
+    const prepared =
       operation === 'unapproveMergeRequest'
         ? `insert into merge_request_approvals (merge_request_id, user_id)
            select m.id, u.id from merge_requests m, users u where m.project_id = ${id};`
-        : ''
+        : operation === 'cancelAutomaticMerge'
+          ? `insert into auto_merges (merge_request_id, head_sha)
+             select m.id, m.head_sha from merge_requests m where m.project_id = ${id};`
+          : ''
     await world.make.sql(`
       delete from merge_requests where project_id = ${id};
       delete from project_counters where project_id = ${id} and counts = 'merge_requests';
@@ -149,7 +154,7 @@ export const mergeRequests: Calls = {
       body: { source_branch: 'topic', target_branch: 'main', title: 'The topic' },
     })
     if (made.status !== 201) throw new Error(`${made.status} ${made.text}`)
-    await world.make.sql(approved)
+    await world.make.sql(prepared)
     if (operation === 'rebaseMergeRequest') await moveMain(world, scene)
     const [version] = await rowsOf<{ id: number }>(
       world,

@@ -1,6 +1,8 @@
 import { actsBy } from '../../access/acting.ts'
-import { findOpenRequest } from '../../core/merge_request_rows.ts'
+import { headPipelineStatus, isUnfinished } from '../../core/head_pipelines.ts'
+import { findOpenRequest, type OpenRequest } from '../../core/merge_request_rows.ts'
 import { BRANCH_BY_COMMAND, type CommandedBranch } from '../../core/quick_action_moves.ts'
+import type { Db } from '../../db/client.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Job } from '../../jobs/job.ts'
 import { mergeMergeRequest } from './merge_operations.ts'
@@ -18,9 +20,14 @@ export const branchByCommand: Job<CommandedBranch> = {
     const project = request && (await findProject(db, request.project_id, user_id))
     if (request === undefined || project === undefined) return
     const path = { id: String(project.id), merge_request_iid: String(request.iid) }
-    await acts[command](instance, { user_id, project, path, sent: {} }).catch(async (error: unknown) => {
+    const sent = command === 'merge' && (await runs(db, request)) ? { auto_merge: true } : {}
+    await acts[command](instance, { user_id, project, path, sent }).catch(async (error: unknown) => {
       if (!(error instanceof Problem) || error.status >= 500) throw error
       await noteMergeError(db, merge_request_id, `The ${command} failed: ${String(error.body['message'])}`)
     })
   },
 }
+
+/** Whether its head pipeline is unfinished: then the merge waits, as published. */
+const runs = async (db: Db, { id, head_sha }: OpenRequest): Promise<boolean> =>
+  head_sha !== null && isUnfinished(await headPipelineStatus(db, id, head_sha))

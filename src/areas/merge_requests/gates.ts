@@ -59,6 +59,22 @@ export const merges: Gate<
   pass: async (ctx) => (ctx.actor !== null && (await mayMergeIt(ctx)) ? { actor: ctx.actor } : undefined),
 }
 
+export const cancelsMerge: Gate<
+  'allows',
+  never,
+  { project: Project; mergeRequest: MergeRequest },
+  { actor: Actor }
+> = {
+  kind: 'allows',
+  says: 'whoever may merge into the target branch, and its author',
+  refuses: unauthorized,
+  pass: async (ctx) => {
+    const { actor, mergeRequest } = ctx
+    if (actor === null) return undefined
+    return mergeRequest.author_id === actor.id || (await mayMergeIt(ctx)) ? { actor } : undefined
+  },
+}
+
 /** The repository of its project, where it is compared. */
 export const comparedIn: Gate<
   'checks',

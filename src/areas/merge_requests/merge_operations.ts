@@ -1,4 +1,4 @@
-import { Type as t } from 'typebox'
+import { Type as t, type Static } from 'typebox'
 import { MAX_MESSAGE_BYTES } from '../../git/objects/commit.ts'
 import { project, signedIn } from '../../access/gates.ts'
 import { mergeRequest } from '../../access/noteable_gates.ts'
@@ -10,34 +10,29 @@ import { pushRules } from '../../core/protected_branches.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
 import { isGitError } from '../../git/errors.ts'
+import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { conflict, rejected, unprocessable, type Problem } from '../../http/problems.ts'
+import { rejected, unprocessable, type Problem } from '../../http/problems.ts'
 import { mergeStatusOf, type MergeRequestShown } from '../../records/merge_request.ts'
 import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
+import { waitForPipeline } from './auto_merging.ts'
 import { merges, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
-import { mergeMessage, methodOf, squashes } from './rules.ts'
+import { mergeMessage, methodOf, otherHead, squashes } from './rules.ts'
 import { presentToCaller } from './showing.ts'
 import { authorOf, showMergeRequest } from './store.ts'
 
 const notAllowed = (): Problem => rejected('405 Method Not Allowed')
 const cannotBeMerged = (): Problem => unprocessable('Branch cannot be merged')
-const otherHead = (head: string): Problem => conflict(`SHA does not match HEAD of source branch: ${head}`)
 
 /** States that say by themselves that nothing can be merged now. */
-const CLOSED_TO_MERGES = new Set([
-  'not_open',
-  'draft_status',
-  'commits_status',
-  'discussions_not_resolved',
-  'ci_must_pass',
-  'ci_still_running',
-])
+const CLOSED_TO_MERGES = new Set(['not_open', 'draft_status', 'commits_status', 'discussions_not_resolved'])
+const AWAITS_PIPELINE = new Set(['ci_must_pass', 'ci_still_running'])
 const message = t.Optional(t.String({ maxBytes: MAX_MESSAGE_BYTES }))
 
 const waits = t.Optional(
   t.Boolean({
-    description: 'Merges only where no check of the head runs or has failed; nothing is waited for yet',
+    description: 'Waits for the head pipeline where it is unfinished, and merges when it succeeds',
   }),
 )
 
@@ -63,12 +58,15 @@ export const mergeMergeRequest = operation({
     const status = mergeStatusOf(row)
     if (CLOSED_TO_MERGES.has(status)) throw notAllowed()
     if (status === 'conflict' || status === 'need_rebase') throw cannotBeMerged()
+    const afterChecks = params.auto_merge ?? params.merge_when_pipeline_succeeds ?? false
+    if (afterChecks && (await waitForPipeline(ctx, row, params))) return answer(ctx, row.id)
+    if (AWAITS_PIPELINE.has(status)) throw notAllowed()
     const closes = project.default_branch === row.target_branch ? await closedByIt(ctx, row) : []
     const wantsRemoval = params.should_remove_source_branch ?? row.remove_source_branch
     await mergeBranches(ctx, {
       method: methodOf(project),
       sha: params.sha,
-      afterChecks: params.auto_merge ?? params.merge_when_pipeline_succeeds ?? false,
+      afterChecks,
       squash: squashes(project, params.squash ?? row.squash),
       message: messageOr(params.merge_commit_message, mergeMessage(row, project, closes)),
       squashMessage: messageOr(params.squash_commit_message, row.title),
@@ -77,12 +75,18 @@ export const mergeMergeRequest = operation({
     }).catch((error: unknown) => {
       throw refusalOf(error)
     })
-    const merged = await showMergeRequest(db, { id: row.id, user_id: actor.id })
-    return presentToCaller(ctx, merged)
+    return answer(ctx, row.id)
   },
   returns: MergeRequestDetail,
   refuses: [notAllowed, cannotBeMerged, otherHead('0'.repeat(40))],
 })
+
+async function answer(
+  ctx: Has<{ project: Project; actor: Actor }>,
+  id: number,
+): Promise<Static<typeof MergeRequestDetail>> {
+  return presentToCaller(ctx, await showMergeRequest(ctx.db, { id, user_id: ctx.actor.id }))
+}
 
 function refusalOf(error: unknown): unknown {
   // Others moved the branch, again and again.

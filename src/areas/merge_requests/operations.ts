@@ -15,6 +15,7 @@ import { presentPage } from '../../http/pages.ts'
 
 export * from './approval_operations.ts'
 export * from './approval_settings.ts'
+export * from './auto_merge_operations.ts'
 export * from './content_operations.ts'
 export * from './create_operations.ts'
 export * from './merge_operations.ts'

@@ -42,7 +42,7 @@ const saying = async (iid: number): Promise<unknown[]> => {
   const listed = (await list()).find((other) => other.iid === iid)
   assert.equal(listed?.detailed_merge_status, one.detailed_merge_status)
   assert.equal(one.merge_status, 'can_be_merged')
-  const status = await merge(iid, { auto_merge: true })
+  const status = await merge(iid)
   assert.equal(await shop.tip('main'), tip, 'nothing was merged')
   return [one.detailed_merge_status, status]
 }
@@ -90,23 +90,6 @@ test('what was skipped counts where the project says so, and nothing counts wher
   assert.equal(await merge(other), 200)
 })
 
-test('an automatic merge waits for nothing: it is refused while a check runs, or has failed', async () => {
-  for (const name of ['auto_merge', 'merge_when_pipeline_succeeds']) {
-    const iid = await shop.open(`auto-${name}`)
-    const head = await shop.tip(`auto-${name}`)
-    const tip = await shop.tip('main')
-    for (const state of ['pending', 'running', 'failed', 'canceled', 'skipped']) {
-      await say(head, state, state)
-      assert.equal(await merge(iid, { [name]: true }), 405, state)
-    }
-    assert.equal(await shop.tip('main'), tip)
-    for (const state of ['pending', 'running', 'failed', 'canceled', 'skipped'])
-      await say(head, 'success', state)
-    assert.equal(await merge(iid, { [name]: true }), 200)
-  }
-  assert.equal(await merge(await shop.open('unchecked'), { auto_merge: true }), 200, 'nothing to wait for')
-})
-
 test('what ran for a branch does not let through what came into it unheard', async () => {
   const iid = await shop.open('overtaken')
   const seen = await shop.tip('overtaken')
@@ -117,6 +100,7 @@ test('what ran for a branch does not let through what came into it unheard', asy
   await shop.repository.moveRefs([{ ref: 'refs/heads/overtaken', from: seen, to: later }])
   assert.equal((await get(iid)).detailed_merge_status, 'mergeable')
   assert.equal(await merge(iid), 405)
+  assert.equal(await merge(iid, { auto_merge: true }), 405)
   await set({ only_allow_merge_if_pipeline_succeeds: false })
 })
 

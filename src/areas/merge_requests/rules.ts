@@ -1,4 +1,5 @@
 import type { Project } from '../../core/projects.ts'
+import { conflict, type Problem } from '../../http/problems.ts'
 
 interface Merged {
   readonly iid: number
@@ -39,3 +40,6 @@ export function squashes({ settings }: Pick<Project, 'settings'>, wanted: boolea
   const option = settings['squash_option']
   return option === 'always' || (option !== 'never' && wanted)
 }
+
+export const otherHead = (head: string): Problem =>
+  conflict(`SHA does not match HEAD of source branch: ${head}`)

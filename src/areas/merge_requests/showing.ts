@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { lastPipeline } from '../../core/pipelines.ts'
+import { findHeadPipeline } from '../../core/head_pipelines.ts'
 import { seesPipelines } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Has } from '../../http/gate.ts'
@@ -21,7 +21,7 @@ export async function presentToCaller(
 ): Promise<Static<typeof MergeRequestDetail>> {
   const { db, actor, project } = ctx
   const sha = seesPipelines(actor, project) ? row.head_sha : null
-  const found = sha === null ? undefined : await lastPipeline(db, project.id, sha)
+  const found = sha === null ? undefined : await findHeadPipeline(db, row.id, sha)
   const pipeline = found ? presentPipeline(found, project, ctx) : null
   const canMerge = await mayMergeIt({ ...ctx, mergeRequest: row })
   return presentMergeRequestDetail(row, ctx, { canMerge, pipeline, ...more })

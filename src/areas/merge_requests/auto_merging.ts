@@ -1,0 +1,53 @@
+import { holdPipelines } from '../../ci/turn.ts'
+import { startAutoMerge } from '../../core/auto_merges.ts'
+import { headPipelineStatus, isUnfinished } from '../../core/head_pipelines.ts'
+import { lockMergeRequest } from '../../core/merge_request_writes.ts'
+import type { Db } from '../../db/client.ts'
+import type { Actor, Has } from '../../http/gate.ts'
+import type { MergeRequestShown } from '../../records/merge_request.ts'
+import { otherHead } from './rules.ts'
+
+interface Wanted {
+  readonly sha?: string | undefined
+  readonly squash?: boolean | undefined
+  readonly should_remove_source_branch?: boolean | undefined
+  readonly merge_commit_message?: string | undefined
+  readonly squash_commit_message?: string | undefined
+}
+
+/**
+ * Lets a merge request that could be merged now wait for its head pipeline, where that is unfinished; says whether it
+ * waits. The pipeline cannot finish in between, so that the turn that finishes it finds the row.
+ */
+export async function waitForPipeline(
+  { db, actor }: Has<{ actor: Actor }>,
+  shown: MergeRequestShown,
+  wanted: Wanted,
+): Promise<boolean> {
+  const { id, project_id, source_project_id, head_sha } = shown
+  if (head_sha === null || !(await isWaitedFor(db, id, head_sha))) return false
+  if (wanted.sha !== undefined && wanted.sha !== head_sha) throw otherHead(head_sha)
+  return db.transaction(async (tx) => {
+    await holdPipelines(tx, [project_id, source_project_id ?? project_id])
+    const now = await lockMergeRequest(tx, id)
+    const stands =
+      now?.state === 'opened' &&
+      !now.draft &&
+      now.head_sha === head_sha &&
+      now.target_branch === shown.target_branch
+    if (!stands || !(await isWaitedFor(tx, id, head_sha))) return false
+    await startAutoMerge(tx, {
+      merge_request_id: id,
+      user_id: actor.id,
+      head_sha,
+      squash: wanted.squash ?? null,
+      should_remove_source_branch: wanted.should_remove_source_branch ?? null,
+      merge_commit_message: wanted.merge_commit_message ?? null,
+      squash_commit_message: wanted.squash_commit_message ?? null,
+    })
+    return true
+  })
+}
+
+const isWaitedFor = async (db: Db, id: number, sha: string): Promise<boolean> =>
+  isUnfinished(await headPipelineStatus(db, id, sha))
