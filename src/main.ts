@@ -16,6 +16,7 @@ import { addServe } from './cli/serve.ts'
 import { addSwitches } from './cli/switches.ts'
 import { addThings } from './cli/things.ts'
 import { addPipelines } from './cli/pipelines.ts'
+import { addPlans } from './cli/plans.ts'
 import { addVulnerabilities } from './cli/vulnerabilities.ts'
 import { VARIABLES } from './config.ts'
 import { PACKAGE_ROOT } from './package_root.ts'
@@ -64,6 +65,7 @@ async function buildProgram(): Promise<Command> {
     addFreezes,
     addPipelines,
     addRunner,
+    addPlans,
     addVulnerabilities,
     addDemo,
   ])

@@ -6,6 +6,8 @@ import { selfManaged } from '../src/access/tiers.ts'
 import { operations } from '../src/areas/index.ts'
 import { setSetting } from '../src/core/settings.ts'
 import { gatesOf, type NamedOperation } from '../src/http/operation.ts'
+import { PLANS, includes } from '../src/core/plans.ts'
+import { callIn, callerOf, openScene, setScene } from './calls/scene.ts'
 import { openWorld } from './support/world.ts'
 
 // The table of operations says which tier, offering, role and flag each needs; gates enforce it.
@@ -64,5 +66,52 @@ test('tier and offering hold from the configuration until they are set, then fro
   assert.equal(await aliases(), 200)
   await setSetting(db, 'tier', 'free')
   assert.equal(await aliases(), 403)
+  await world.close()
+})
+
+test('operations of a project or group that need a tier need a plan too, right behind its record', () => {
+  for (const op of operations) {
+    const gates = gatesOf(op)
+    const at = gates.findIndex(({ along }) => along === 'project' || along === 'group')
+    const [tier] = tiersOf(op)
+    const plans = gates.flatMap(({ plan }) => plan ?? [])
+    assert.deepEqual(plans, tier === undefined || at === -1 ? [] : [tier], op.name)
+    const refusal = gates.find((gate) => gate.tier !== undefined)?.refuses()
+    const planned = gates.findIndex(({ plan }) => plan !== undefined)
+    if (planned === -1) continue
+    assert.deepEqual(gates[planned]?.refuses().body, refusal?.body, op.name)
+    assert.ok(
+      gates.slice(at + 1, planned).every(({ kind }) => kind === 'enables'),
+      op.name,
+    )
+  }
+})
+
+test('on the hosted offering the plan of the top-level namespace decides, up to the licence', async () => {
+  const world = await openWorld({ env: { GUILDHALL_OFFERING: 'hosted' } })
+  const { db, settings } = world.opened.instance
+  const scene = await openScene(world, 'private')
+  const as = callerOf(scene, 'admin')
+  const has = async (plan: string): Promise<void> =>
+    world.make.sql(`update namespaces set plan = '${plan}' where id = ${scene.group.id}`)
+  for (const op of operations) {
+    const gate = gatesOf(op).find(({ plan }) => plan !== undefined)
+    if (gate === undefined || op.method !== 'GET') continue
+    const needs = gate.plan === 'premium' ? 'premium' : 'ultimate'
+    const { status, body } = gate.refuses()
+    const path = await setScene(world, scene, op)
+    for (const [plan, tier] of Object.entries(PLANS)) {
+      await has(plan)
+      const answer = await callIn(world, scene, op, { as, path })
+      if (includes(tier, needs)) assert.equal(answer.status, 200, `${op.name} ${plan} ${answer.text}`)
+      else assert.deepEqual([answer.status, answer.body], [status, body], `${op.name} ${plan}`)
+    }
+    await setSetting(db, 'tier', 'free')
+    await settings.reload()
+    const answer = await callIn(world, scene, op, { as, path })
+    assert.deepEqual([answer.status, answer.body], [status, body], op.name)
+    await world.make.sql(`delete from settings where name = 'tier'`)
+    await settings.reload()
+  }
   await world.close()
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { administrator, signedIn } from '../src/access/gates.ts'
-import { includes } from '../src/access/tiers.ts'
+import { includes } from '../src/core/plans.ts'
 import { operations } from '../src/areas/index.ts'
 import { TIERS, type Tier } from '../src/config.ts'
 import { ROLES, type RoleName } from '../src/core/roles.ts'

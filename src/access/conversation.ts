@@ -19,7 +19,7 @@ import {
 import { group, mayReadCode, project } from './gates.ts'
 import { epic, epicById, issue, mergeRequest, snippet } from './noteable_gates.ts'
 import { note } from './talking.ts'
-import { premiumOrAbsent } from './tiers.ts'
+import { premiumOrAbsent, premiumPlanOrAbsent } from './tiers.ts'
 
 // Conversations are alike whatever they are about. An operation is written once, behind the gate `noteable` that stands
 // for the gates of any base, and `onEach` puts it on one base after the other.
@@ -103,12 +103,12 @@ const epicByIdBase: Base = {
   words: 'an epic',
   path: '/groups/:id/epics/:epic_id',
   first: [premiumOrAbsent],
-  gates: [group, onEpic(epicById)],
+  gates: [group, premiumPlanOrAbsent.group, onEpic(epicById)],
 }
 const epicByIidBase: Base = {
   ...epicByIdBase,
   path: '/groups/:id/epics/:epic_iid',
-  gates: [group, onEpic(epic)],
+  gates: [group, premiumPlanOrAbsent.group, onEpic(epic)],
 }
 const commitBase: Base = {
   kind: 'commit',

@@ -6,7 +6,7 @@ import { ROLES } from '../core/roles.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Actor, Context, Gate } from '../http/gate.ts'
 import { forbidden, noSuchRecord } from '../http/problems.ts'
-import { includes } from './tiers.ts'
+import { includes, tierAt } from '../core/plans.ts'
 
 type Becomes<Needs extends object> = Gate<'checks', never, Needs, { readonly source: Source }>
 
@@ -44,8 +44,9 @@ export const takesMembers: Gate<'checks', never, { project: Project }, object> =
   kind: 'checks',
   says: 'a project whose group does not lock its membership',
   refuses: forbidden,
-  pass: async ({ db, project, settings }) => {
-    if (!includes(settings.get('tier'), 'premium')) return {}
+  pass: async (ctx) => {
+    const { db, project } = ctx
+    if (!includes(await tierAt(ctx, project), 'premium')) return {}
     return (await db.one(lock, { id: project.namespace_id }))?.locked === true ? undefined : {}
   },
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
-import { includes } from '../access/tiers.ts'
+import { includes, tierOfProject } from '../core/plans.ts'
 import { readGeneric } from '../alerts/generic.ts'
 import { takeAlerts } from '../alerts/intake.ts'
 import * as integrations from '../alerts/integrations.ts'
@@ -95,13 +95,13 @@ async function readMappingFile(path: string): Promise<AlertMapping> {
 
 /** Several endpoints of a type, and custom mappings, need Premium. */
 async function checkLicence(
-  { db, settings }: Instance,
+  instance: Instance,
   project: Project,
   { type, mapping }: CreateOptions,
 ): Promise<void> {
-  if (includes(settings.get('tier'), 'premium')) return
+  if (includes(await tierOfProject(instance, project.id), 'premium')) return
   if (mapping !== undefined) throw new Refusal('--mapping needs a licence of premium or above')
-  const known = await integrations.list(db, project.id)
+  const known = await integrations.list(instance.db, project.id)
   if (known.some((one) => one.type === type))
     throw new Refusal(`a second integration of type ${type} needs a licence of premium or above`)
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
-import { includes } from '../access/tiers.ts'
+import { includes, tierOfProject } from '../core/plans.ts'
 import * as alertSettings from '../alerts/settings.ts'
 import { isLonger } from '../core/lengths.ts'
 import { findProject } from './alert_integrations.ts'
@@ -62,10 +62,11 @@ function addSet(parent: Command): void {
         throw new Misuse(
           'name what to change: --create-incidents, --auto-close-incidents, --template or --no-template',
         )
-      await withInstance({ ...options }, async ({ instance: { db, settings: site } }, { say }) => {
-        if (createIncidents === 'on' && !includes(site.get('tier'), 'ultimate'))
-          throw new Refusal('--create-incidents needs a licence of ultimate')
+      await withInstance({ ...options }, async ({ instance }, { say }) => {
+        const { db } = instance
         const project = await findProject(db, options.project)
+        if (createIncidents === 'on' && !includes(await tierOfProject(instance, project.id), 'ultimate'))
+          throw new Refusal('--create-incidents needs a licence of ultimate')
         const known = await alertSettings.find(db, project.id)
         const isOn = (state: Switch | undefined, now: boolean): boolean =>
           state === undefined ? now : state === 'on'

@@ -1,18 +1,18 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { findByRef } from '../core/projects.ts'
 import { findByUsername } from '../core/users.ts'
 import type { Db } from '../db/client.ts'
-import type { Project, User } from '../db/schema.ts'
+import type { User } from '../db/schema.ts'
 import type { VulnerabilityState } from '../db/schema_vulnerabilities.ts'
 import { addToDashboard, listDashboard, removeFromDashboard } from '../vulnerabilities/dashboards.ts'
 import { InvalidEntries, importReport, type ImportCounts } from '../vulnerabilities/import.ts'
 import { NotJson } from '../vulnerabilities/json_slices.ts'
-import { listScans } from '../vulnerabilities/pipeline_scans.ts'
 import { BadReport, FORMATS, type FormatName } from '../vulnerabilities/reading.ts'
 import * as states from '../vulnerabilities/states.ts'
-import { Misuse, Refusal, command, family, withInstance } from './command.ts'
+import { findProject } from './alert_integrations.ts'
+import { Refusal, command, family, withInstance } from './command.ts'
+import { addRuns, readId } from './vulnerability_runs.ts'
 import { oneOf } from './words.ts'
 
 const UNDER = 'Vulnerabilities'
@@ -23,24 +23,15 @@ export function addVulnerabilities(program: Command): void {
   addImport(parent)
   addList(parent)
   addShow(parent)
-  addScans(parent)
+  addRuns(parent)
   for (const change of CHANGES) addChange(parent, change)
   addDashboard(family(program, 'dashboard', "The projects on a user's security dashboard"))
 }
 
-async function findProject(db: Db, path: string): Promise<Project> {
-  const found = await findByRef(db, path)
-  if (found === undefined) throw new Refusal(`there is no project "${path}"`)
-  return found
-}
 async function findUser(db: Db, username: string): Promise<User> {
   const found = await findByUsername(db, username)
   if (found === undefined) throw new Refusal(`there is no user "${username}"`)
   return found
-}
-const readId = (given: string): number => {
-  if (!/^\d{1,15}$/.test(given)) throw new Misuse(`an id is a whole number, not "${given}"`)
-  return Number(given)
 }
 const readFormat = (given: string): FormatName => oneOf(FORMATS, given, 'format')
 
@@ -141,23 +132,6 @@ function addShow(parent: Command): void {
           ),
         ]
         say({ ...found, transitions }, lines.map((line) => line.trimEnd()).join('\n'))
-      }),
-    )
-}
-
-function addScans(parent: Command): void {
-  command({ parent, name: 'scans', description: 'list reports that came with pipelines', under: UNDER })
-    .requiredOption('--project <path>', 'the full path or the id of the project')
-    .option('--limit <count>', 'at most so many', readId, 20)
-    .action(async ({ project: path, limit, ...options }: Pick<ListOptions, 'project' | 'limit'>) =>
-      withInstance(options, async ({ instance: { db } }, { say }) => {
-        const scans = await listScans(db, (await findProject(db, path)).id, limit)
-        const lines = scans.flatMap((scan) => [
-          `pipeline ${scan.pipeline_id}  ${scan.job}  ${scan.report_type}  ${scan.status}: ` +
-            `${scan.created_count} created, ${scan.updated_count} updated, ${scan.unchanged_count} unchanged`,
-          ...scan.faults.map((fault) => `  ${fault}`),
-        ])
-        say(scans, lines.length === 0 ? 'There are none.' : lines.join('\n'))
       }),
     )
 }

@@ -65,6 +65,8 @@ export interface Gate<
   readonly along?: Along
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
+  /** The least tier of the plan of a record's top-level namespace, on gates that one opens on the hosted offering. */
+  readonly plan?: string
   /** The name of the feature flag, on gates that one opens. */
   readonly flag?: string
   /** The least access level, on gates that a role opens. */

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { ROLES, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
+import { plansWith } from '../core/plans.ts'
 import type { Db } from '../db/client.ts'
 import type { VulnerabilityExport } from '../db/schema_vulnerabilities.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import type { Instance } from '../instance.ts'
 
 // Which projects an export covers, and who may still read one: both by the roles of this moment.
 
@@ -10,7 +12,7 @@ const developer = sql.lit(ROLES.developer)
 const roleOnProject = sql`coalesce(${roleInProject(sql`mine`, sql`p.id`, sql`n.traversal_ids`)}, 0)`
 
 const scopeStatement = statement(
-  (p: Slots<{ id: number }>) => sql<{ project_id: number }>`
+  (p: Slots<{ id: number; plans: readonly string[] | null }>) => sql<{ project_id: number }>`
     with e as materialized (
       select x.*, u.admin, g.traversal_ids from vulnerability_exports x
         join users u on u.id = x.author_id
@@ -26,13 +28,23 @@ const scopeStatement = statement(
        where e.project_id is null and e.group_id is null)
     select p.id as project_id
       from e, wanted join projects p on p.id = wanted.id join namespaces n on n.id = p.namespace_id
-     where e.admin or ${roleOnProject} >= ${developer}
+      join namespaces root on root.id = n.traversal_ids[1]
+     where (e.admin or ${roleOnProject} >= ${developer})
+       and (${p.plans}::text[] is null or root.plan = any(${p.plans}::text[]))
      order by p.id`,
 )
 
-/** The ids of the projects that an export covers: those of its scope in which its author is at least a Developer. */
-export const projectsOf = async (db: Db, id: number): Promise<number[]> =>
-  (await db.rows(scopeStatement, { id })).map(({ project_id }) => project_id)
+/**
+ * The ids of the projects that an export covers: those of its scope in which its author is at least a Developer, on the
+ * hosted offering those whose plan brings exports.
+ */
+export async function projectsOf(
+  { db, settings }: Pick<Instance, 'db' | 'settings'>,
+  id: number,
+): Promise<number[]> {
+  const plans = settings.get('offering') === 'hosted' ? plansWith('ultimate') : null
+  return (await db.rows(scopeStatement, { id, plans })).map(({ project_id }) => project_id)
+}
 
 const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`home.traversal_ids`)}, 0)`
 

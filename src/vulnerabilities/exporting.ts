@@ -100,8 +100,9 @@ function linesIn(chunk: Buffer): number {
   return lines
 }
 
-async function writeFile({ db, blobs }: Instance, id: number): Promise<Finished> {
-  const project_ids = await projectsOf(db, id)
+async function writeFile(instance: Instance, id: number): Promise<Finished> {
+  const { db, blobs } = instance
+  const project_ids = await projectsOf(instance, id)
   // The header is no row.
   let row_count = -1
   async function* csv(): AsyncGenerator<Buffer> {

@@ -84,6 +84,8 @@ suite('vulnerabilities by commands, and their exports', () => {
     const id = await create()
     const status = async (): Promise<unknown> => ((await (await get(id)).json()) as Body)['status']
     await until('the export runs', async () => (await status()) === 'running')
+    const told = await place.run(words('vulnerability exports'))
+    assert.equal(told.stdout, `${String(id)}  running  harbour/app  by root: 0 rows\n`, told.stderr)
     await killServer(place, server)
     await holder.end().catch(() => {})
     server = await place.serve()
@@ -93,6 +95,30 @@ suite('vulnerabilities by commands, and their exports', () => {
     assert.equal(body['status'], 'finished')
     const file = await (await get(id, '/download')).text()
     assert.equal(file.trimEnd().split('\n').length, 2_003)
+  })
+
+  test('the tier is changed beside the running server, from its next request on', async () => {
+    const ask = async (): Promise<number> => {
+      const url = `${server.api}/security/projects/harbour%2Fapp/vulnerability_exports`
+      return (await fetch(url, { method: 'POST', headers })).status
+    }
+    for (const [tier, status] of [
+      ['premium', 403],
+      ['ultimate', 201],
+    ] as const) {
+      const told = await place.run(words(`setting set tier ${tier}`))
+      assert.equal(told.code, 0, told.stderr)
+      assert.equal(await ask(), status)
+    }
+    // On the hosted offering the plan of the namespace decides.
+    await place.run(words('setting set offering hosted'))
+    assert.equal(await ask(), 403)
+    const told = await place.run(words('plan set --namespace harbour --plan ultimate'))
+    assert.equal(told.stdout, 'harbour has the plan ultimate.\n', told.stderr)
+    assert.equal(await ask(), 201)
+    const none = await place.run(words('plan set --namespace none --plan ultimate'))
+    assert.equal(none.stderr, 'guildhall: there is no namespace "none"\n')
+    await place.run(words('setting set offering self-managed'))
   })
 
   test('an export is gone after its hour, also where the server was down when it passed', async () => {

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { includes } from '../../access/tiers.ts'
+import { includes, tierOfProject, type Tier } from '../../core/plans.ts'
 import { readGeneric } from '../../alerts/generic.ts'
 import { takeAlerts } from '../../alerts/intake.ts'
 import type { Receiving } from '../../alerts/integrations.ts'
@@ -32,9 +32,9 @@ const inbound: Inbound = { limit: 1024 * 1024, atOnce: 64, tooLarge: () => bodil
 
 type Received = Has<Sent & { integration: Receiving }>
 
-function itemsOf({ payload, text, metrics, integration, settings, now }: Received): Incoming[] {
+function itemsOf({ payload, text, metrics, integration, settings, now }: Received, tier: Tier): Incoming[] {
   if (metrics) return readMetrics(payload, now)
-  const isLicensed = includes(settings.get('tier'), 'premium')
+  const isLicensed = includes(tier, 'premium')
   return [
     readGeneric(payload, text, {
       mapping: isLicensed ? integration.mapping : null,
@@ -45,15 +45,18 @@ function itemsOf({ payload, text, metrics, integration, settings, now }: Receive
 }
 
 /** Incidents are opened with Ultimate; those that are open are closed with any licence. */
-const licensed = ({ integration, settings }: Received): Receiving => ({
+const licensed = (integration: Receiving, tier: Tier): Receiving => ({
   ...integration,
-  create_incidents: integration.create_incidents && includes(settings.get('tier'), 'ultimate'),
+  create_incidents: integration.create_incidents && includes(tier, 'ultimate'),
 })
 
 async function receive(ctx: Received): Promise<Static<typeof AlertSummaries>> {
-  const taken = await takeAlerts(ctx.db, licensed(ctx), itemsOf(ctx)).catch((error: unknown) => {
-    throw isBusy(error) ? busy() : error
-  })
+  const tier = await tierOfProject(ctx, ctx.integration.project_id)
+  const taken = await takeAlerts(ctx.db, licensed(ctx.integration, tier), itemsOf(ctx, tier)).catch(
+    (error: unknown) => {
+      throw isBusy(error) ? busy() : error
+    },
+  )
   const alerts = taken.filter((one) => one !== undefined)
   if (alerts.length === 0 && !ctx.metrics) throw unmatched()
   return alerts.map(({ iid, title }) => ({ iid, title }))

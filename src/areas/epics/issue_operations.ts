@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import { fitting, mismatch } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
-import { premiumOrForbidden } from '../../access/tiers.ts'
+import { premiumOrForbidden, premiumPlanOrForbidden } from '../../access/tiers.ts'
 import { ISSUE_IN_THE_OPEN } from '../../core/epic_secrecy.ts'
 import { lockEpic } from '../../core/epics.ts'
 import { changeIssue, plans } from '../../core/issue_changes.ts'
@@ -57,7 +57,7 @@ export const listEpicIssues = operation({
   summary: 'List the issues of an epic',
   published: true,
   first: [premiumOrForbidden],
-  gates: [group, anyone, epic],
+  gates: [group, premiumPlanOrForbidden.group, anyone, epic],
   handle: async ({ db, actor, epic, group, page, config }) => {
     const found = await issues.listIssues(db, actor, epic.id, page)
     const around = { config, group: group.full_path }
@@ -92,7 +92,7 @@ export const addEpicIssue = operation({
   summary: 'Put an issue into an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
-  gates: [group, groupPlanner, epic, anyIssue, plansIssue],
+  gates: [group, premiumPlanOrForbidden.group, groupPlanner, epic, anyIssue, plansIssue],
   handle: (ctx) => {
     if (ctx.issue.epic_id === ctx.epic.id) throw alreadyThere()
     return join(ctx, ctx.epic)
@@ -107,7 +107,7 @@ export const removeEpicIssue = operation({
   summary: 'Take an issue out of an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
-  gates: [group, groupPlanner, epic, issueOfEpic, plansIssue],
+  gates: [group, premiumPlanOrForbidden.group, groupPlanner, epic, issueOfEpic, plansIssue],
   handle: (ctx) => join(ctx, null),
   returns: Joined,
 })

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { anyone, group } from '../../access/gates.ts'
-import { premiumOrForbidden } from '../../access/tiers.ts'
+import { premiumOrForbidden, premiumPlanOrForbidden } from '../../access/tiers.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { Epic, presentEpic } from './entity.ts'
 import { filtersOf, listParams } from './list_params.ts'
@@ -14,7 +14,7 @@ export const listEpics = operation({
   published: true,
   first: [premiumOrForbidden],
   params: t.Object(listParams),
-  gates: [group, anyone],
+  gates: [group, premiumPlanOrForbidden.group, anyone],
   handle: async ({ db, actor, group, params, page, config }) => {
     const found = await epics.listEpics(
       db,

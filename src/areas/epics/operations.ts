@@ -3,7 +3,7 @@ import { ofEpic } from '../../access/conversation_records.ts'
 import { fitting, mismatch } from '../../access/epic_fit.ts'
 import { anyone, group, groupPlanner, signedIn } from '../../access/gates.ts'
 import { epic } from '../../access/noteable_gates.ts'
-import { premiumOrForbidden } from '../../access/tiers.ts'
+import { premiumOrForbidden, premiumPlanOrForbidden } from '../../access/tiers.ts'
 import { dateDeed } from '../../core/deed_time.ts'
 import { EPIC_IN_THE_OPEN } from '../../core/epic_secrecy.ts'
 import {
@@ -39,7 +39,7 @@ export const getEpic = operation({
   summary: 'Get an epic',
   published: true,
   first: [premiumOrForbidden],
-  gates: [group, anyone, epic],
+  gates: [group, premiumPlanOrForbidden.group, anyone, epic],
   handle: async (ctx) => presentEpic(await epics.showEpic(ctx.db, ctx.epic.id), ctx),
   returns: Epic,
 })
@@ -118,7 +118,7 @@ export const createEpic = operation({
     ...common,
     created_at: t.Optional(timestamp()),
   }),
-  gates: [group, groupPlanner],
+  gates: [group, premiumPlanOrForbidden.group, groupPlanner],
   handle: async (ctx) => {
     const { db, actor, group, params } = ctx
     const color = check(params) ?? null
@@ -178,7 +178,7 @@ export const updateEpic = operation({
       ],
     },
   ),
-  gates: [group, groupPlanner, epic],
+  gates: [group, premiumPlanOrForbidden.group, groupPlanner, epic],
   handle: async (ctx) => {
     const { db, epic, params } = ctx
     await dateDeed(db, datesDeeds(ctx) ? params.updated_at : undefined)
@@ -223,7 +223,7 @@ export const deleteEpic = operation({
   summary: 'Delete an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
-  gates: [group, mayDelete, epic],
+  gates: [group, premiumPlanOrForbidden.group, mayDelete, epic],
   handle: async ({ db, group, epic }) => {
     await epics.removeEpic(db, group.id, epic.id)
     return null

@@ -1,4 +1,4 @@
-import { includes } from '../../access/tiers.ts'
+import { includes } from '../../core/plans.ts'
 import { settingsOf } from '../../core/group_settings.ts'
 import { addressFaults, holdTree, placeGroup } from '../../core/group_tree.ts'
 import { holdNamespace } from '../../core/groups.ts'

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, group } from '../../access/gates.ts'
-import { includes } from '../../access/tiers.ts'
+import { includes } from '../../core/plans.ts'
 import { attributeFilter } from '../../core/custom_attributes.ts'
 import type { Group } from '../../core/groups.ts'
 import {

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { anyone, group, insideGroup, project } from '../../access/gates.ts'
-import { premiumOrAbsent } from '../../access/tiers.ts'
+import { premiumOrAbsent, premiumPlanOrAbsent } from '../../access/tiers.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
@@ -41,7 +41,7 @@ async function list(ctx: Asked, line: readonly number[]): Promise<Listed<Static<
   return presentPage(found, (row) => presentIteration(row, ctx))
 }
 
-const gates = [project, anyone] as const
+const gates = [project, premiumPlanOrAbsent.project, anyone] as const
 
 export const listIterations = operation({
   method: 'GET',
@@ -74,7 +74,7 @@ export const listGroupIterations = operation({
   published: true,
   first: [premiumOrAbsent],
   params,
-  gates: [group, insideGroup],
+  gates: [group, premiumPlanOrAbsent.group, insideGroup],
   handle: (ctx) => list(ctx, ctx.group.traversal_ids),
   returns: pageOf(Iteration),
 })

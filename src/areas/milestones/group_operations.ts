@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { group, groupPlanner, insideGroup, signedIn } from '../../access/gates.ts'
-import { premiumCharts } from '../../access/tiers.ts'
+import { premiumCharts, premiumPlanCharts } from '../../access/tiers.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { Issue } from '../../records/issue.ts'
 import { MergeRequest } from '../../records/merge_request.ts'
@@ -107,7 +107,7 @@ export const listGroupBurndownEvents = operation({
   summary: 'List what a burndown chart of a milestone of a group is drawn from',
   published: true,
   first: [premiumCharts, signedIn],
-  gates: [group, insideGroup, inGroup, milestone],
+  gates: [group, premiumPlanCharts.group, insideGroup, inGroup, milestone],
   handle: contents.listBurndownEvents,
   returns: t.Array(contents.BurndownEvent),
 })

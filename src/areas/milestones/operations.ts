@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { planner, project, signedIn } from '../../access/gates.ts'
-import { premiumCharts } from '../../access/tiers.ts'
+import { premiumCharts, premiumPlanCharts } from '../../access/tiers.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { Issue } from '../../records/issue.ts'
 import { MergeRequest } from '../../records/merge_request.ts'
@@ -117,7 +117,7 @@ export const listBurndownEvents = operation({
   summary: 'List what a burndown chart of a milestone of a project is drawn from',
   published: true,
   first: [premiumCharts, signedIn],
-  gates: [project, inProject, milestone],
+  gates: [project, premiumPlanCharts.project, inProject, milestone],
   handle: contents.listBurndownEvents,
   returns: t.Array(contents.BurndownEvent),
 })

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
-import { includes } from '../../access/tiers.ts'
+import { includes } from '../../core/plans.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Namespace as NamespaceRow } from '../../db/schema.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'

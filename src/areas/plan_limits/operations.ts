@@ -2,13 +2,15 @@ import { Type as t, type TInteger, type TOptional } from 'typebox'
 import { administrator, signedIn } from '../../access/gates.ts'
 import { selfManaged } from '../../access/tiers.ts'
 import { DEFAULT_LIMITS, type Limit, type Limits } from '../../core/plan_limits.ts'
+import { PLANS } from '../../core/plans.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { keysOf, oneOf } from '../../http/schema.ts'
-import { PLAN_NAMES, limitFaults } from './rules.ts'
+import { limitFaults } from './rules.ts'
 import * as planLimits from './store.ts'
 
 const NAMES = keysOf(DEFAULT_LIMITS)
+const PLAN_NAMES = keysOf(PLANS)
 const PlanLimits = t.Object(
   Object.fromEntries(NAMES.map((name) => [name, t.Integer()])) as Record<Limit, TInteger>,
 )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_LIMITS } from '../../core/plan_limits.ts'
-import { PLAN_NAMES, limitFaults } from './rules.ts'
+import { limitFaults } from './rules.ts'
 
 const BELOW = ['must be greater than or equal to 0']
 
@@ -47,9 +47,4 @@ test('a plan without limits of its own has the published ones', () => {
     terraform_module_max_file_size: 1073741824,
     storage_size_limit: 15000,
   })
-})
-
-test('the plan that always exists is the first of the plan names, and no name comes twice', () => {
-  assert.equal(PLAN_NAMES[0], 'default')
-  assert.equal(new Set(PLAN_NAMES).size, PLAN_NAMES.length)
 })

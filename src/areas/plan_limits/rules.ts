@@ -5,18 +5,3 @@ export const limitFaults = (given: Readonly<Partial<Record<string, number>>>): R
       value !== undefined && value < 0 ? [[name, ['must be greater than or equal to 0']]] : [],
     ),
   )
-
-/** Every plan name the interface knows; a plan exists when it has a row. */
-export const PLAN_NAMES = [
-  'default',
-  'free',
-  'bronze',
-  'silver',
-  'premium',
-  'gold',
-  'ultimate',
-  'ultimate_trial',
-  'premium_trial',
-  'ultimate_trial_paid_customer',
-  'opensource',
-] as const

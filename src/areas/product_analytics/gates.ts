@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { flag } from '../../access/flags.ts'
 import { projectEvenArchived, signedIn } from '../../access/gates.ts'
 import { analyticsApiKey } from '../../access/secret_settings.ts'
-import { licensed } from '../../access/tiers.ts'
+import { licensed, plans } from '../../access/tiers.ts'
 import { levelOf } from '../../core/project_settings.ts'
 import type { Project } from '../../core/projects.ts'
 import { ROLES, ROLE_NAMES } from '../../core/roles.ts'
@@ -52,6 +52,7 @@ export const first = [signedIn, projectId] as const
 export const gates = [
   projectEvenArchived,
   licensed('ultimate', notEnabled),
+  plans('ultimate', notEnabled).project,
   flag('product_analytics_features', notEnabled),
   engineConfigured,
   analyticsOn,
