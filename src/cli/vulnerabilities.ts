@@ -10,9 +10,9 @@ import { InvalidEntries, importReport, type ImportCounts } from '../vulnerabilit
 import { NotJson } from '../vulnerabilities/json_slices.ts'
 import { BadReport, FORMATS, type FormatName } from '../vulnerabilities/reading.ts'
 import * as states from '../vulnerabilities/states.ts'
-import { findProject } from './alert_integrations.ts'
+import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
-import { addRuns, readId } from './vulnerability_runs.ts'
+import { addRuns } from './vulnerability_runs.ts'
 import { oneOf } from './words.ts'
 
 const UNDER = 'Vulnerabilities'
