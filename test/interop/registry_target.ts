@@ -57,8 +57,13 @@ export async function withRegistry(work: (target: RegistryTarget) => Promise<voi
     const project = await call('POST', '/projects', { name: 'crane', namespace_id: group['id'] })
     const at = `/projects/${String(project['id'])}`
     const user = await call('POST', '/users', {
-      ...{ username: 'dev', name: 'Dev', email: 'dev@example.com' },
-      ...{ password: 'correct horse battery', skip_confirmation: true },
+      username: 'dev',
+      name: 'Dev',
+      email: 'dev@example.com',
+      ...{
+        password: 'correct horse battery',
+        skip_confirmation: true,
+      },
     })
     await call('POST', `${at}/members`, { user_id: user['id'], access_level: 30 })
     const made = await call('POST', `/users/${String(user['id'])}/impersonation_tokens`, {

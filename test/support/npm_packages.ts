@@ -54,7 +54,8 @@ export function npmDocument({ name, version, tag = 'latest', manifest = {}, tarb
     versions: { [version]: { name, version, ...manifest, dist } },
     _attachments: {
       [key]: {
-        ...{ content_type: 'application/octet-stream', length: bytes.length },
+        content_type: 'application/octet-stream',
+        length: bytes.length,
         data: bytes.toString('base64'),
       },
     },

@@ -57,8 +57,12 @@ test('a published version is read by its metadata and downloaded from the addres
     const at = `https://guild.example/api/v4/projects/${project.id}/packages/npm/${name}/-/${name}-1.0.0.tgz`
     const { dist, ...version } = metadata.versions['1.0.0'] ?? {}
     assert.deepEqual(version, {
-      ...{ name, version: '1.0.0' },
-      ...{ dependencies: manifest.dependencies, bin: manifest.bin },
+      name,
+      version: '1.0.0',
+      ...{
+        dependencies: manifest.dependencies,
+        bin: manifest.bin,
+      },
     })
     const sent = npmDocument({ name, version: '1.0.0', tarball }).versions['1.0.0']?.['dist']
     assert.deepEqual(dist, { ...(sent as object), tarball: at })
