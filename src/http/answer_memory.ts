@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
+import type { Db } from '../db/client.ts'
 import { objectTooLarge, unavailable } from './problems.ts'
 
 const MB = 1024 * 1024
@@ -36,4 +37,10 @@ export class AnswerMemory {
   get isLarge(): boolean {
     return this.#length > LARGE
   }
+}
+
+/** The database, its lists counted against the memory of the answer. */
+export function counted(db: Db, memory: AnswerMemory): Db {
+  const lists = db.counted((length) => memory.add(length))
+  return { ...db, rows: (...given) => lists.rows(...given), page: (...given) => lists.page(...given) }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Db } from '../db/client.ts'
 import type { Instance } from '../instance.ts'
-import { AnswerMemory } from './answer_memory.ts'
+import { AnswerMemory, counted } from './answer_memory.ts'
 import { compileAnswer, type AnswerCheck } from './answers.ts'
 import { contextOf, entryOf, type AnyContext, type Visit, type Visitor } from './entry.ts'
 import { addressOf } from './addresses.ts'
@@ -109,10 +109,4 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     })
     return answer(request, reply, answered, { ctx, query, memory })
   }
-}
-
-/** The database, its lists counted against the memory of the answer. */
-function counted(db: Db, memory: AnswerMemory): Db {
-  const lists = db.counted((length) => memory.add(length))
-  return { ...db, rows: (...given) => lists.rows(...given), page: (...given) => lists.page(...given) }
 }

@@ -45,7 +45,9 @@ const npm: Program<RegistryTarget> = {
     const registry = `${api}/projects/${project}/packages/npm/`
     const rc = (key: string, scope = registry): string =>
       [
-        ...[`registry=${registry}`, `@${group}:registry=${scope}`, 'update-notifier=false'],
+        `registry=${registry}`,
+        `@${group}:registry=${scope}`,
+        'update-notifier=false',
         ...[registry, `${api}/packages/npm/`].map((url) => `${url.replace(/^http:/, '')}:_authToken=${key}`),
       ].join('\n')
     const name = `@${group}/crane`

@@ -60,10 +60,8 @@ export async function withRegistry(work: (target: RegistryTarget) => Promise<voi
       username: 'dev',
       name: 'Dev',
       email: 'dev@example.com',
-      ...{
-        password: 'correct horse battery',
-        skip_confirmation: true,
-      },
+      password: 'correct horse battery',
+      skip_confirmation: true,
     })
     await call('POST', `${at}/members`, { user_id: user['id'], access_level: 30 })
     const made = await call('POST', `/users/${String(user['id'])}/impersonation_tokens`, {

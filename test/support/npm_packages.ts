@@ -28,7 +28,9 @@ export function npmTarball(manifest: object, files: Readonly<Record<string, stri
 interface NpmDocument {
   readonly [key: string]: unknown
   readonly versions: Readonly<Record<string, Record<string, unknown>>>
-  readonly _attachments: Readonly<Record<string, { readonly data: string }>>
+  readonly _attachments: Readonly<
+    Record<string, { readonly content_type: string; readonly length: number; readonly data: string }>
+  >
 }
 
 interface Made {

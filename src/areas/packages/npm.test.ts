@@ -59,10 +59,8 @@ test('a published version is read by its metadata and downloaded from the addres
     assert.deepEqual(version, {
       name,
       version: '1.0.0',
-      ...{
-        dependencies: manifest.dependencies,
-        bin: manifest.bin,
-      },
+      dependencies: manifest.dependencies,
+      bin: manifest.bin,
     })
     const sent = npmDocument({ name, version: '1.0.0', tarball }).versions['1.0.0']?.['dist']
     assert.deepEqual(dist, { ...(sent as object), tarball: at })
