@@ -46,10 +46,10 @@ export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
   generic_packages_max_file_size: 'src/packages/publish.ts',
   helm_max_file_size: null,
   notification_limit: null,
-  maven_max_file_size: null,
+  maven_max_file_size: 'src/packages/publish.ts',
   npm_max_file_size: 'src/packages/publish.ts',
   nuget_max_file_size: null,
-  pypi_max_file_size: null,
+  pypi_max_file_size: 'src/packages/publish.ts',
   terraform_module_max_file_size: null,
   storage_size_limit: 'src/core/namespace_storage.ts',
 }

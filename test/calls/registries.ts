@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { npmDocument, npmTarball } from '../support/npm_packages.ts'
+import { FORM_TYPE, formOf } from '../support/forms.ts'
+import { npmDocument } from '../support/npm_packages.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
@@ -23,6 +24,13 @@ export const registries: Calls = {
   listGroupNpmTags              404 404 403 404 404 200 200 200 200 200 401
   getInstanceNpmPackage         404 404 404 404 404 200 200 200 200 200 404
   listInstanceNpmTags           404 404 404 404 404 200 200 200 200 200 404
+  createPypiPackageFile         404 404 404 403 403 403 201 201 201 201 401
+  listPypiPackages              404 404 404 403 403 200 200 200 200 200 401
+  getPypiPackage                404 404 404 403 403 200 200 200 200 200 401
+  getPypiPackageFile            404 404 404 403 403 200 200 200 200 200 401
+  listGroupPypiPackages         404 404 403 200 200 200 200 200 200 200 401
+  getGroupPypiPackage           404 404 403 404 404 200 200 200 200 200 401
+  getGroupPypiPackageFile       404 404 403 404 404 200 200 200 200 200 401
 `,
   inPublic: `
                                none   0   5  10  15  20  30  40  50 adm nobody
@@ -38,39 +46,59 @@ export const registries: Calls = {
   listGroupNpmTags              200 200 200 200 200 200 200 200 200 200 200
   getInstanceNpmPackage         200 200 200 200 200 200 200 200 200 200 200
   listInstanceNpmTags           200 200 200 200 200 200 200 200 200 200 200
+  createPypiPackageFile         403 403 403 403 403 403 201 201 201 201 401
+  listPypiPackages              200 200 200 200 200 200 200 200 200 200 200
+  getPypiPackage                200 200 200 200 200 200 200 200 200 200 200
+  getPypiPackageFile            200 200 200 200 200 200 200 200 200 200 200
+  listGroupPypiPackages         200 200 200 200 200 200 200 200 200 200 200
+  getGroupPypiPackage           200 200 200 200 200 200 200 200 200 200 200
+  getGroupPypiPackageFile       200 200 200 200 200 200 200 200 200 200 200
 `,
   bodies: {
     updateNpmPackage: (scene) => npmDocument({ name: npmName(scene), version: '2.0.0', tag: 'next' }),
     setNpmTag: `"${VERSION}"`,
+    createPypiPackageFile: formOf(
+      { name: 'known', version: '2.0' },
+      { name: 'content', file_name: 'known-2.0.tar.gz', content: 'new' },
+    ),
   },
+  headers: { createPypiPackageFile: { 'content-type': FORM_TYPE } },
   reads: ['checkNpmAdvisories', 'checkNpmAudit'],
   set: async (world, scene, operation) => {
     await world.make.sql(`delete from packages where project_id = ${scene.project.id}`)
-    const name = npmName(scene)
-    const file_name = await setNpm(world, scene, name)
-    return {
-      package_name: name,
-      file_name,
-      tag: operation === 'setNpmTag' ? 'other' : TAG,
+    if (operation.includes('Pypi')) {
+      const [name, file_name] = ['known', 'known-1.0.tar.gz']
+      const sha256 = await setPackage(world, scene, { type: 'pypi', name, file_name })
+      return { package_name: name, sha256, file_name }
     }
+    const name = npmName(scene)
+    const file_name = `${name}-${VERSION}.tgz`
+    await setPackage(world, scene, { type: 'npm', name, file_name })
+    await world.make.sql(`
+      insert into package_tags (project_id, package_name, name, package_id)
+        select project_id, name, '${TAG}', id from packages where project_id = ${scene.project.id}`)
+    return { package_name: name, file_name, tag: operation === 'setNpmTag' ? 'other' : TAG }
   },
 }
 
-async function setNpm(world: World, { project }: Scene, name: string): Promise<string> {
-  const tarball = npmTarball({ name, version: VERSION })
+interface Known {
+  readonly type: 'npm' | 'pypi' | 'maven'
+  readonly name: string
+  readonly file_name: string
+}
+/** Publishes a file as if nobody had downloaded it for a while; answers its digest. */
+async function setPackage(world: World, { project }: Scene, known: Known): Promise<string> {
   const { blobs } = world.opened.instance
-  const { sha256, size } = await blobs.write(Readable.from([tarball]), { limit: 100_000 })
-  const file_name = `${name}-${VERSION}.tgz`
+  const bytes = Buffer.from(`the file of ${project.id}`)
+  const { md5, sha1, sha256, size } = await blobs.write(Readable.from([bytes]), { limit: 1_000 })
+  const { type, name, file_name } = known
   await world.make.sql(`
     with pack as (
       insert into packages (project_id, package_type, name, canonical_name, version, metadata, last_downloaded_at)
-        values (${project.id}, 'npm', '${name}', '${name}', '${VERSION}', '{"dist": {}}', now())
+        values (${project.id}, '${type}', '${name}', '${name}', '${VERSION}', '{"dist": {}}', now())
         returning id
-    ), file as (
-      insert into package_files (package_id, project_id, file_name, size, file_sha256)
-        select id, ${project.id}, '${file_name}', ${size}, '${sha256}' from pack
     )
-    insert into package_tags (project_id, package_name, name, package_id)
-      select ${project.id}, '${name}', '${TAG}', id from pack`)
-  return file_name
+    insert into package_files (package_id, project_id, file_name, size, file_md5, file_sha1, file_sha256)
+      select id, ${project.id}, '${file_name}', ${size}, '${md5}', '${sha1}', '${sha256}' from pack`)
+  return sha256
 }

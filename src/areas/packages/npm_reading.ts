@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import { anyone, insideGroup } from '../../access/gates.ts'
 import { CHALLENGE, registryGroup } from '../../access/package_gates.ts'
-import { openTo } from '../../core/roles.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { npmScope } from '../../packages/names.ts'
 import type { NpmVersion } from '../../packages/npm_store.ts'
+import { readerOf } from './group_scope.ts'
 import * as groups from './npm_group_store.ts'
 import { NpmMetadata, NpmTags, presentMetadata, presentTags } from './npm_metadata.ts'
 import { checkNpmName } from './npm_publishing.ts'
@@ -17,19 +17,13 @@ const package_name = t.String({ description: 'With its scope, whose slash may be
 const common = { published: true, challenge: CHALLENGE } as const
 const npmGroup = { ...registryGroup, refuses: () => npmNotFound('Group') } as typeof registryGroup
 
-const callerOf = ({ actor }: Context) => ({
-  user_id: actor?.id ?? null,
-  open_to: openTo(actor),
-  everything: actor?.admin === true,
-})
-
 type OfGroup = Context & {
   readonly group: { readonly id: number }
   readonly params: { package_name: string }
 }
 const inGroup = (ctx: OfGroup): Promise<NpmVersion[]> =>
   groups.listOfGroup(ctx.db, {
-    ...callerOf(ctx),
+    ...readerOf(ctx),
     group_id: ctx.group.id,
     name: checkNpmName(ctx.params.package_name),
   })
@@ -38,7 +32,7 @@ type OfInstance = Context & { readonly params: { package_name: string } }
 async function inInstance(ctx: OfInstance): Promise<NpmVersion[]> {
   const name = checkNpmName(ctx.params.package_name)
   const scope = npmScope(name)
-  return scope === undefined ? [] : groups.listOfScope(ctx.db, { ...callerOf(ctx), scope, name })
+  return scope === undefined ? [] : groups.listOfScope(ctx.db, { ...readerOf(ctx), scope, name })
 }
 
 export const getGroupNpmPackage = operation({

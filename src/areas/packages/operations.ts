@@ -10,4 +10,5 @@ export {
   updateNpmPackage,
 } from './npm_operations.ts'
 export * from './npm_reading.ts'
+export * from './pypi_operations.ts'
 export * from './rest_operations.ts'

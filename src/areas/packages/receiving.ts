@@ -35,12 +35,18 @@ export async function receiveFile(
   return (await receiveForm(ctx, upload, { field, limit })).file
 }
 
+export interface ReceivedForm {
+  readonly file: Digests
+  readonly file_name: string
+  readonly fields: Tree
+}
+
 /** Writes the file of a form, and answers the other fields with it. */
-async function receiveForm(
-  { blobs }: Context,
+export async function receiveForm(
+  { blobs }: Pick<Context, 'blobs'>,
   upload: Upload,
   { field, limit }: { readonly field: string; readonly limit: number },
-): Promise<{ readonly file: Digests; readonly file_name: string; readonly fields: Tree }> {
+): Promise<ReceivedForm> {
   const found: { readonly file: Digests; readonly file_name: string }[] = []
   const fields = await upload.form(async ({ name, file_name, bytes }) => {
     if (name === field && found.length === 0)
