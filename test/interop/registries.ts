@@ -93,5 +93,67 @@ const npm: Program<RegistryTarget> = {
   },
 }
 
+/** Writes a wheel of one module without the tools that build one: `wheel.py VERSION`. */
+const WHEEL = `
+import sys, zipfile
+version = sys.argv[1]
+info = f'crane-{version}.dist-info'
+with zipfile.ZipFile(f'crane-{version}-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('crane.py', f'version = "{version}"')
+    wheel.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: crane\\nVersion: {version}\\nRequires-Python: >=3.8\\n')
+    wheel.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(f'{info}/RECORD', '')
+`
+
+const twine: Program<RegistryTarget> = {
+  name: 'twine and pip',
+  version: () => {
+    const [uploads, installs] = [versionOf('twine', '--version'), versionOf('pip', '--version')]
+    return uploads && installs && `${uploads}, ${installs}`
+  },
+  tries: 'upload, install from project and group; refused by a rule, by a size, for a file that exists',
+  run: async ({ api, project, group, token, protect, limit, write, run }) => {
+    const folder = write({ 'wheel.py': WHEEL })
+    const upload = async (version: string): Promise<{ readonly code: number; readonly output: string }> => {
+      await run(folder, ['python3', 'wheel.py', version])
+      const file = `crane-${version}-py3-none-any.whl`
+      return run(folder, ['twine', 'upload', '--verbose', '--disable-progress-bar', file], {
+        TWINE_REPOSITORY_URL: `${api}/projects/${project}/packages/pypi`,
+        TWINE_USERNAME: '__token__',
+        TWINE_PASSWORD: token,
+        TERM: 'dumb',
+        COLUMNS: '400',
+      })
+    }
+    const fails = async (version: string, reason: RegExp): Promise<void> => {
+      const { code, output } = await upload(version)
+      assert.notEqual(code, 0)
+      // It breaks lines to the width of its terminal.
+      assert.match(output.replaceAll(/\s+/g, ' '), reason)
+    }
+    for (const version of ['1.0', '1.1']) {
+      const { code, output } = await upload(version)
+      assert.equal(code, 0, output)
+    }
+    for (const [place, wanted] of [
+      [`projects/${project}`, '1.1'],
+      [`groups/${group}/-`, '1.0'],
+    ] as const) {
+      const index = `${api.replace('://', `://__token__:${token}@`)}/${place}/packages/pypi/simple`
+      const target = `from-${wanted}`
+      const options = ['--no-deps', '--no-cache-dir', '--target', target, '--index-url', index]
+      const installed = await run(folder, ['pip', 'install', ...options, `crane<=${wanted}`])
+      assert.equal(installed.code, 0, installed.output)
+      assert.equal(readFileSync(join(folder, target, 'crane.py'), 'utf8'), `version = "${wanted}"`)
+    }
+    await fails('1.0', /400.*already been taken/s)
+    await limit('pypi_max_file_size', 10)
+    await fails('2.0', /400.*File is too large/s)
+    await limit('pypi_max_file_size', 0)
+    await protect('pypi', 'Cra*')
+    await fails('2.0', /403.*Package protected\./s)
+  },
+}
+
 /** Every program that publishes packages. Those that are where Node is are in `npm test` too. */
-export const REGISTRY_PROGRAMS: readonly Program<RegistryTarget>[] = [curl, npm]
+export const REGISTRY_PROGRAMS: readonly Program<RegistryTarget>[] = [curl, npm, twine]

@@ -88,7 +88,10 @@ test('an uploaded file stands in the index under every spelling of its name, and
   const index = await get('simple')
   assert.ok(index.text.includes(`<a href="${address}/simple/my-crane">My.Crane</a>`))
   assert.equal((await get(`files/${digestOf('bytes')}/my_crane-1.0.tar.gz`)).text, 'bytes')
-  for (const path of [`files/${digestOf('bytes')}/other.tar.gz`, `files/${digestOf('x')}/my_crane-1.0.tar.gz`])
+  for (const path of [
+    `files/${digestOf('bytes')}/other.tar.gz`,
+    `files/${digestOf('x')}/my_crane-1.0.tar.gz`,
+  ])
     assert.deepEqual(refused(await get(path)), [404, { message: '404 Package Not Found' }])
   assert.deepEqual(refused(await get('simple/unknown')), [404, { message: '404 Package Not Found' }])
 })
@@ -98,7 +101,10 @@ test('files of other spellings join the package, and a file name is taken once',
   const other = { name: 'Joined', file_name: 'joined-1.0-py3-none-any.whl' }
   assert.deepEqual(refused(await upload(other)), created)
   const taken = bad('Validation failed: File name has already been taken')
-  assert.deepEqual(refused(await upload({ name: 'joined', file_name: 'joined-1.0.tar.gz', content: 'y' })), taken)
+  assert.deepEqual(
+    refused(await upload({ name: 'joined', file_name: 'joined-1.0.tar.gz', content: 'y' })),
+    taken,
+  )
   const rows = await rowsOf(world(), `select id from packages where canonical_name = 'joined'`)
   assert.equal(rows.length, 1)
 })
@@ -171,7 +177,10 @@ test('a group shows the files of those of its projects that the caller reads', a
   await upload({ name: 'seen' })
   await world().call('POST', `/projects/${hidden.id}/packages/pypi`, {
     as: owner,
-    body: formOf({ name: 'unseen', version: '1' }, { name: 'content', file_name: 'u-1.tar.gz', content: 'u' }),
+    body: formOf(
+      { name: 'unseen', version: '1' },
+      { name: 'content', file_name: 'u-1.tar.gz', content: 'u' },
+    ),
     headers: { 'content-type': FORM_TYPE },
   })
   const at = `/groups/${group.id}/-/packages/pypi`
@@ -193,10 +202,7 @@ test('the token of a running job uploads under its published user name only', as
     authorization: `Basic ${Buffer.from(`${name}:glcbt-pypi`).toString('base64')}`,
   })
   const as = (name: string): CallOptions => ({ as: undefined, headers: basic(name) })
-  assert.deepEqual(
-    refused(await upload({ name: 'by-job', options: as('gitlab-ci-token') })),
-    created,
-  )
+  assert.deepEqual(refused(await upload({ name: 'by-job', options: as('gitlab-ci-token') })), created)
   assert.equal((await upload({ name: 'by-job', version: '2', options: as('anyone') })).status, 401)
   const page = await world().call('GET', `${base}/simple/by-job`, { headers: basic('gitlab-ci-token') })
   assert.equal(page.status, 200)
@@ -208,5 +214,6 @@ test('of fifty clients that upload one file name at once one wins, and the other
   )
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
   const taken = bad('Validation failed: File name has already been taken')
-  for (const answer of answers.filter(({ status }) => status !== 201)) assert.deepEqual(refused(answer), taken)
+  for (const answer of answers.filter(({ status }) => status !== 201))
+    assert.deepEqual(refused(answer), taken)
 })

@@ -7,8 +7,7 @@ import { packagesBelow, type Reader } from './group_scope.ts'
 import { reads } from './list_store.ts'
 
 /** The registry of a project that the caller may read, or of a group's projects that it reads. */
-export type Registry =
-  { readonly project_id: number } | ({ readonly group_id: number } & Reader)
+export type Registry = { readonly project_id: number } | ({ readonly group_id: number } & Reader)
 
 interface Shape {
   readonly of: 'project' | 'group'
@@ -30,7 +29,12 @@ const split = (registry: Registry): { shape: Shape; values: Values } =>
       }
 
 /** The packages `k` of a registry, to begin a statement with. */
-const selected = (p: Slots<Values>, { of, everything }: Shape, columns: RawBuilder<unknown>, joins = sql``) => {
+const selected = (
+  p: Slots<Values>,
+  { of, everything }: Shape,
+  columns: RawBuilder<unknown>,
+  joins = sql``,
+) => {
   const served = sql`k.package_type = 'pypi' and k.status in ('default', 'deprecated')`
   return of === 'project'
     ? sql`select ${columns} from packages k ${joins} where k.project_id = ${p.parent_id} and ${served}`
