@@ -1,3 +1,4 @@
+import { existing } from '../db/rows.ts'
 import { find, revoke, type Token } from '../core/access_tokens.ts'
 import type { Context } from '../http/gate.ts'
 import { invalid, refused, type Problem } from '../http/problems.ts'
@@ -28,8 +29,7 @@ export async function issueToken(
   const token = makeToken(settings.get('personal_access_token_prefix'))
   const expires_at = wanted.expires_at ?? dayAfter(now, LIFETIME)
   if (expires_at < dayAfter(now, 0)) throw pastExpiry()
-  const row = await find(db, await create(db, { ...wanted, token, expires_at }))
-  if (row === undefined) throw new Error('a token was not inserted')
+  const row = existing(await find(db, await create(db, { ...wanted, token, expires_at })))
   return { row, token }
 }
 

@@ -79,8 +79,8 @@ export interface WithKey {
  */
 export async function create(db: Db, { project, name, type, mapping }: NewIntegration): Promise<WithKey> {
   const key = makeKey()
-  const insert = (endpoint: string): Promise<AlertIntegration | undefined> =>
-    db.one(insertStatement, {
+  const insert = (endpoint: string): Promise<AlertIntegration> =>
+    db.insert(insertStatement, {
       project_id: project.id,
       name,
       type,
@@ -94,7 +94,6 @@ export async function create(db: Db, { project, name, type, mapping }: NewIntegr
     if (!violates(error, 'alert_integrations_endpoint_key')) throw error
     return insert(named)
   })
-  if (integration === undefined) throw new Error('an alert integration was not inserted')
   return { integration, key }
 }
 

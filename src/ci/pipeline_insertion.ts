@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { wakeAutoMerges } from '../core/auto_merges.ts'
 import { createPipeline } from '../core/pipelines.ts'
 import type { Db } from '../db/client.ts'
+import { existing } from '../db/rows.ts'
 import type { Pipeline } from '../db/schema_repositories.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
@@ -113,9 +114,7 @@ export async function insertInTurn(
     await cancelRedundant(turn, { id, ref: found.ref, sha: found.sha })
   turn.touchPipeline(id)
   // As it was created: its jobs start when the turn ends.
-  const row = await findPipeline(turn.db, project.id, id)
-  if (row === undefined) throw new Error('a pipeline was not inserted')
-  return row
+  return existing(await findPipeline(turn.db, project.id, id))
 }
 
 /** Keeps a pipeline that a push asked for and that has no jobs: its configuration is wrong, or its commit skips it. */

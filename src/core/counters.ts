@@ -20,15 +20,10 @@ type InGroup = 'milestones' | 'iterations' | 'epics'
 
 /** The next iid of its kind in a project. Call inside a transaction: others wait for it, and no number is left out. */
 export async function nextInProject(db: Db, projectId: number, counts: InProject): Promise<number> {
-  return last(await db.one(drawInProject, { project_id: projectId, counts }))
+  return (await db.insert(drawInProject, { project_id: projectId, counts })).last
 }
 
 /** The same in a group. */
 export async function nextInGroup(db: Db, groupId: number, counts: InGroup): Promise<number> {
-  return last(await db.one(drawInGroup, { group_id: groupId, counts }))
-}
-
-function last(drawn: { readonly last: number } | undefined): number {
-  if (drawn === undefined) throw new Error('a counter gave no number')
-  return drawn.last
+  return (await db.insert(drawInGroup, { group_id: groupId, counts })).last
 }

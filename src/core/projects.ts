@@ -66,9 +66,8 @@ const byFullPath = statement((p: Slots<{ full_path: string }>) =>
  */
 export async function takeId({ db, git }: Pick<Instance, 'db' | 'git'>): Promise<number> {
   for (;;) {
-    const row = await db.one(nextId, {})
-    if (row === undefined) throw new Error('a sequence gave no id')
-    if (!(await git.repository(repositoryPath(row.id)).exists())) return row.id
+    const { id } = await db.insert(nextId, {})
+    if (!(await git.repository(repositoryPath(id)).exists())) return id
   }
 }
 

@@ -15,6 +15,12 @@ const matches = (keys: readonly string[], p: Slots<Values>): Sql =>
     sql` and `,
   )
 
+/** The row of a record that was found before. Throws when it is gone; the kernel then answers as the gates do. */
+export function existing<Found>(row: Found | undefined): Found {
+  if (row === undefined) throw new Error('a row is gone')
+  return row
+}
+
 /** `select * … where` every key column equals its value. */
 export const selectOne = <T extends Table, K extends Column<T>>(
   table: T,

@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t } from 'typebox'
 import { REACTION_BASES, noteable, onEach } from '../../access/conversation.ts'
 import type { Here } from '../../access/conversation_records.ts'
@@ -74,9 +75,7 @@ const create = operation({
       const twice = violates(error, 'award_emoji_noteable_key') || violates(error, 'award_emoji_note_key')
       throw twice ? taken() : error
     })
-    const row = await reactions.findReaction(db, ctx, id)
-    if (row === undefined) throw new Error('a reaction went away while it was made')
-    return present(row, ctx, ctx)
+    return present(existing(await reactions.findReaction(db, ctx, id)), ctx, ctx)
   },
   returns: Reaction,
   refuses: [taken, unknown],

@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { developer, maintainer, project, signedIn } from '../../access/gates.ts'
 import { readsEnvironments } from '../../access/pipeline_gates.ts'
@@ -10,7 +11,7 @@ import type { Deployment as Row } from '../../db/schema_delivery.ts'
 import { checks, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { presentPage } from '../../http/pages.ts'
-import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { forbidden, invalid } from '../../http/problems.ts'
 import { filled, oneOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { DEPLOYMENT_STATUSES, Deployment, presentDeployments } from '../../records/deployment.ts'
@@ -39,10 +40,8 @@ const isOfNoJob = checks({
 })
 
 async function show(ctx: Has<{ project: Project }>, id: number): Promise<Static<typeof Deployment>> {
-  const row = await deployments.find(ctx.db, { project_id: ctx.project.id, id })
-  const [shown] = row === undefined ? [] : await presentDeployments(ctx, ctx.project, [row])
-  if (shown === undefined) throw noSuchRecord()
-  return shown
+  const row = existing(await deployments.find(ctx.db, { project_id: ctx.project.id, id }))
+  return existing((await presentDeployments(ctx, ctx.project, [row]))[0])
 }
 
 const moments = {

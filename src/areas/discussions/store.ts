@@ -9,6 +9,7 @@ import {
   type SightValues,
 } from '../../core/conversation.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Discussion } from '../../db/schema_conversation.ts'
 import { paged, pageStatements, pageStatement, type Listed } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
@@ -111,9 +112,7 @@ const one = statement(
 
 /** A note that the caller was found to see, with the people around it. */
 export async function readNote(db: Db, { id }: { readonly id: number }): Promise<NoteWithPeople> {
-  const row = await db.one(one, { id })
-  if (row === undefined) throw new Error('a note went away while it was read')
-  return row
+  return existing(await db.one(one, { id }))
 }
 
 const thread = statement(
@@ -121,9 +120,7 @@ const thread = statement(
 )
 
 export async function readThread(db: Db, id: number): Promise<Thread> {
-  const [row] = await withNotes(db, await db.rows(thread, { id }))
-  if (row === undefined) throw new Error('a thread went away while it was read')
-  return row
+  return existing((await withNotes(db, await db.rows(thread, { id })))[0])
 }
 
 type Kin = Pick<NoteWithPeople, 'type' | 'diff_position' | 'commit_id'>

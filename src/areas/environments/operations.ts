@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { developer, project, signedIn } from '../../access/gates.ts'
 import { mayWriteRef, readsEnvironments } from '../../access/pipeline_gates.ts'
@@ -10,7 +11,7 @@ import type { Environment as Row } from '../../db/schema_delivery.ts'
 import { checks, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { presentPage } from '../../http/pages.ts'
-import { forbidden, invalid, noSuchRecord } from '../../http/problems.ts'
+import { forbidden, invalid } from '../../http/problems.ts'
 import { changesOf, oneOf, timestamp } from '../../http/schema.ts'
 import {
   EnvironmentBasic,
@@ -163,9 +164,7 @@ export const stopEnvironment = operation({
     await inTurn(db, project.id, (turn) =>
       stopInTurn(turn, environment.id, { user_id: actor.id, force: params.force }),
     )
-    const row = await environments.find(db, environment)
-    if (row === undefined) throw noSuchRecord()
-    return show(ctx, row)
+    return show(ctx, existing(await environments.find(db, environment)))
   },
   returns: Environment,
   status: 200,

@@ -4,7 +4,7 @@ import { homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, visibleForks, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
-import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
+import { existing, deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
 import type { Environment } from '../../db/schema_delivery.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
@@ -129,7 +129,5 @@ const projectStatement = statements<{ everything: boolean }, Caller & { id: numb
 /** The project as its environments show it to the viewer. */
 export async function projectOf(db: Db, viewer: Viewer, id: number): Promise<ProjectInGroup> {
   const values = { id, user_id: viewer.id, open_to: openTo(viewer) }
-  const row = await db.one(projectStatement({ everything: viewer.admin }), values)
-  if (row === undefined) throw new Error('a project went away while it was read')
-  return row
+  return existing(await db.one(projectStatement({ everything: viewer.admin }), values))
 }

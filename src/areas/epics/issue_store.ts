@@ -3,6 +3,7 @@ import { seesIssue } from '../../core/noteables.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import { mine, role, seesIssuesOf, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Issue } from '../../db/schema_planning.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
@@ -60,7 +61,5 @@ const shown = statements<object, { id: number; user_id: number }, IssueShown>((p
   shownIssues(sql`select ${p.id}::bigint as id`, p.user_id),
 )
 export async function showIssue(db: Db, viewer: Viewer, id: number): Promise<IssueShown> {
-  const row = await db.one(shown({}), { id, user_id: viewer.id })
-  if (row === undefined) throw new Error('an issue went away while it was read')
-  return row
+  return existing(await db.one(shown({}), { id, user_id: viewer.id }))
 }

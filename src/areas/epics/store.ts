@@ -3,6 +3,7 @@ import { seesEpic } from '../../core/noteables.ts'
 import { ROLES, below, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import { mine, type Caller } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { keysOf } from '../../http/schema.ts'
@@ -104,9 +105,7 @@ export async function listEpics(
 const one = statement((p: Slots<{ id: number }>) => shownEpics(sql`select * from epics where id = ${p.id}`))
 /** Of an epic that was found before. */
 export async function showEpic(db: Db, id: number): Promise<EpicShown> {
-  const row = await db.one(one, { id })
-  if (row === undefined) throw new Error('an epic went away while it was read')
-  return row
+  return existing(await db.one(one, { id }))
 }
 
 const remove = statement(

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { labelCounts, ownLabelled } from '../../core/label_counts.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Label } from '../../db/schema.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
@@ -138,9 +139,7 @@ const one = statements<{ everything: boolean }, Caller & { id: number }, LabelFo
 export async function forCaller(db: Db, viewer: Viewer, label: Pick<Label, 'id'>): Promise<LabelForCaller> {
   const values = { user_id: viewer.id, open_to: openTo(viewer), id: label.id }
   // Counting takes as long as there is to count: not on the lane of look-ups by key.
-  const [row] = await db.rows(one({ everything: viewer.admin }), values)
-  if (row === undefined) throw new Error('a label went away while it was read')
-  return row
+  return existing((await db.rows(one({ everything: viewer.admin }), values))[0])
 }
 
 type FindShape = Reach & { readonly everything: boolean; readonly by: 'id' | 'title' }

@@ -3,6 +3,7 @@ import { noteAuthors } from '../../core/note_authors.ts'
 import type { Project } from '../../core/projects.ts'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Issue } from '../../db/schema_planning.ts'
 import { COUNTED, paged, pageStatement, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
@@ -16,9 +17,7 @@ const shown = statement(
 
 /** All that one answer shows of an issue. */
 export async function show(db: Db, id: number, userId: number | null): Promise<IssueShown> {
-  const row = await db.one(shown, { id, user_id: userId })
-  if (row === undefined) throw new Error('an issue went away while it was read')
-  return row
+  return existing(await db.one(shown, { id, user_id: userId }))
 }
 
 const byId = statement((p: Slots<{ id: number }>) =>

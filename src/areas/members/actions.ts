@@ -1,9 +1,10 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static, type TSchema } from 'typebox'
 import { QUEUED, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
 import { faultOf, judgeChange, type Fault, type Source } from '../../core/membership.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
-import { forbidden, invalid, noSuchRecord, type Problem } from '../../http/problems.ts'
+import { forbidden, invalid, type Problem } from '../../http/problems.ts'
 import { date, listOf, nullable } from '../../http/schema.ts'
 import { UserBasic, presentUser } from '../../records/user.ts'
 import { Added, Member, present } from './entity.ts'
@@ -99,8 +100,7 @@ export const changing = {
     }
     await update(db, source, member.id, { access_level, expires_at })
     const changed = await members.find(db, actor, source, { all: false, userId: member.id })
-    if (changed === undefined) throw noSuchRecord()
-    return present(changed, ctx)
+    return present(existing(changed), ctx)
   },
   returns: Added,
   refuses: [forbidden, invalid({ access_level: ['is not included in the list'] })],

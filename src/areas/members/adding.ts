@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { LIMIT, QUEUED, TOO_MANY, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
 import {
@@ -73,9 +74,7 @@ async function addOne(
   if (told.outcome.is === 'known') throw exists()
   if (told.outcome.is === 'refused') throw invalidBy(told.outcome)
   if (told.outcome.is === 'queued') return { message: { [told.username ?? '']: QUEUED } }
-  const made = await members.find(db, actor, source, { all: false, userId: id })
-  if (made === undefined) throw new Error('a member was not inserted')
-  return present(made, ctx)
+  return present(existing(await members.find(db, actor, source, { all: false, userId: id })), ctx)
 }
 
 /** What is said of whom, by user name or, where nobody has it, as given. */

@@ -3,6 +3,7 @@ import { noteAuthors } from '../../core/note_authors.ts'
 import type { Project } from '../../core/projects.ts'
 import { heldBy, roleInProject } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import { q, statement, statements, type Slots } from '../../db/statement.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
 import { authorJson, type Author } from '../../records/user.ts'
@@ -16,9 +17,7 @@ export async function showMergeRequest(
   db: Db,
   { id, user_id }: { readonly id: number; readonly user_id: number | null },
 ): Promise<MergeRequestShown> {
-  const [row] = await db.rows(one({ anybody: user_id === null }), { id, user_id })
-  if (row === undefined) throw new Error('a merge request went away while it was read')
-  return row
+  return existing((await db.rows(one({ anybody: user_id === null }), { id, user_id }))[0])
 }
 
 const remove = statement((p: Slots<{ project_id: number; id: number }>) =>

@@ -9,6 +9,7 @@ import {
 } from '../../core/namespace_list_shape.ts'
 import { ROLES, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Namespace } from '../../db/schema.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
@@ -122,8 +123,7 @@ export const withCounts = async (
 ): Promise<NamespaceWithCounts> => {
   // Counting takes as long as there is to count: not on the lane of look-ups by key.
   const [counted] = await db.rows(countsStatement, { id: namespace.id, least_billable: leastBillable })
-  if (counted === undefined) throw new Error('a namespace went away while it was counted')
-  return { ...namespace, ...counted }
+  return { ...namespace, ...existing(counted) }
 }
 
 const takenStatement = statements<{ top: boolean }, { parent_id: number; names: string[] }, { name: string }>(

@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { developer, project, signedIn } from '../../access/gates.ts'
 import { readsPipelines, seesSchedules } from '../../access/pipeline_gates.ts'
@@ -9,7 +10,7 @@ import { enqueue } from '../../jobs/job.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { Answer, nothing, operation, pageOf } from '../../http/operation.ts'
 import { presentPage } from '../../http/pages.ts'
-import { invalid, noSuchRecord } from '../../http/problems.ts'
+import { invalid } from '../../http/problems.ts'
 import { changesOf, oneOf } from '../../http/schema.ts'
 import { PipelineSchedule, PipelineScheduleDetail, fields, present, presentDetail } from './entity.ts'
 import { managesSchedule, mayManage, ownSchedule, runsOnRef, schedule, writableRef } from './gates.ts'
@@ -29,8 +30,7 @@ async function show(
   id: number,
 ): Promise<Static<typeof PipelineScheduleDetail>> {
   const { db, actor, project } = ctx
-  const row = await schedules.find(db, { project_id: project.id, id })
-  if (row === undefined) throw noSuchRecord()
+  const row = existing(await schedules.find(db, { project_id: project.id, id }))
   const variables = mayManage({ actor, project, schedule: row }) ? await scheduleVariables(db, id) : undefined
   return presentDetail(row, { project, last: await schedules.lastPipeline(db, id), variables }, ctx)
 }

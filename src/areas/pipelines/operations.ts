@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { readsPipelines, writesPipeline } from '../../access/pipeline_gates.ts'
 import { developer, project, projectOwner, signedIn } from '../../access/gates.ts'
@@ -153,8 +154,7 @@ export const createPipeline = operation({
 
 type OnPipeline = Has<{ project: Project; pipeline: { readonly id: number } }>
 async function show(ctx: OnPipeline & Context): Promise<Static<typeof PipelineDetail>> {
-  const row = await pipelines.find(ctx.db, ctx.project.id, ctx.pipeline.id)
-  if (row === undefined) throw noSuchRecord()
+  const row = existing(await pipelines.find(ctx.db, ctx.project.id, ctx.pipeline.id))
   return presentPipelineDetail(row, ctx.project, ctx)
 }
 

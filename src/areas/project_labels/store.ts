@@ -4,6 +4,7 @@ import { mayReadCode } from '../../access/gates.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Label } from '../../db/schema.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
@@ -110,9 +111,7 @@ const one = statement(
 )
 /** Adds what the caller sees around a label. */
 export async function forCaller(db: Db, { actor, project }: Asked, id: number): Promise<LabelInProject> {
-  const [row] = await db.rows(one, { ...seenBy(actor, project), project_id: project.id, id })
-  if (row === undefined) throw new Error('a label went away while it was read')
-  return row
+  return existing((await db.rows(one, { ...seenBy(actor, project), project_id: project.id, id }))[0])
 }
 
 const find = statement(

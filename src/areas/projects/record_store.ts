@@ -4,6 +4,7 @@ import { showsCodeOf } from '../../core/feature_sight.ts'
 import { ROLES, openTo, roleInProject, type Viewer } from '../../core/roles.ts'
 import { mine, seesGroup, visibleForks, type CallerSlots } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Visibility } from '../../db/schema.ts'
 import { statements } from '../../db/statement.ts'
 import type { ProjectRecord } from '../../records/full_project.ts'
@@ -86,7 +87,5 @@ const one = statements<{ everything: boolean }, Values, ProjectRecord>(
 /** The record of a project that the viewer sees. */
 export async function recordFor(db: Db, viewer: Viewer | null, id: number): Promise<ProjectRecord> {
   const values = { id, user_id: viewer?.id ?? null, open_to: openTo(viewer) }
-  const [row] = await db.rows(one({ everything: viewer?.admin === true }), values)
-  if (row === undefined) throw new Error('a project went away while it was read')
-  return revive(row)
+  return revive(existing((await db.rows(one({ everything: viewer?.admin === true }), values))[0]))
 }

@@ -1,18 +1,11 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t } from 'typebox'
 import { developer, maintainer, project, readsCode, repository, signedIn } from '../../access/gates.ts'
 import type { Project } from '../../core/projects.ts'
-import type { Db } from '../../db/client.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import {
-  badParams,
-  conflict,
-  forbidden,
-  noSuchRecord,
-  unprocessable,
-  type Problem,
-} from '../../http/problems.ts'
+import { badParams, conflict, forbidden, unprocessable, type Problem } from '../../http/problems.ts'
 import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
 import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
@@ -124,7 +117,7 @@ export const createProtectedBranch = operation({
       newLevels('merge', params.merge_access_level, params.allowed_to_merge),
       newLevels('unprotect', params.unprotect_access_level, params.allowed_to_unprotect),
     ])
-    return present(await again(db, project, name))
+    return present(existing(await protectedBranches.find(db, project.id, name)))
   },
   returns: ProtectedBranch,
   refuses: [exists, noAccess],
@@ -139,12 +132,6 @@ async function change(
   const users = changes.flatMap((one) => one.users)
   if (users.length > 0 && !(await protectedBranches.allWrite(db, project.id, users))) throw noAccess()
   for (const one of changes) await protectedBranches.changeLevels(db, id, one)
-}
-
-async function again(db: Db, project: Project, name: string): Promise<ProtectedBranchRow> {
-  const row = await protectedBranches.find(db, project.id, name)
-  if (row === undefined) throw noSuchRecord()
-  return row
 }
 
 export const updateProtectedBranch = operation({
@@ -169,7 +156,7 @@ export const updateProtectedBranch = operation({
       changedLevels('merge', params.allowed_to_merge),
       changedLevels('unprotect', params.allowed_to_unprotect),
     ])
-    return present(await again(db, project, branch.name))
+    return present(existing(await protectedBranches.find(db, project.id, branch.name)))
   },
   returns: ProtectedBranch,
   refuses: [noAccess],

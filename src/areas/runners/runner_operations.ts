@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { signedIn } from '../../access/gates.ts'
 import { removeRunner } from '../../ci/runners.ts'
@@ -69,9 +70,7 @@ export const updateRunner = operation({
       ...(tags && { tag_list: tags }),
     })
     await runners.announce(db)
-    const row = await runners.find(db, before.id, actor.id)
-    if (row === undefined) throw noSuchRecord()
-    return show(ctx, row)
+    return show(ctx, existing(await runners.find(db, before.id, actor.id)))
   },
   returns: RunnerDetail,
   refuses: [noTags],

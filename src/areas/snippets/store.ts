@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { seesSnippet } from '../../core/noteables.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import type { Visibility } from '../../db/schema.ts'
 import type { Snippet } from '../../db/schema_planning.ts'
 import { paged, pageStatement, type Listed } from '../../db/pages.ts'
@@ -51,9 +52,7 @@ export async function listSnippetsOf(
 
 const one = statement((p: Slots<{ id: number }>) => shown(sql`select ${p.id}::bigint as id`))
 export async function showSnippet(db: Db, id: number): Promise<SnippetShown> {
-  const [row] = await db.rows(one, { id })
-  if (row === undefined) throw new Error('a snippet went away while it was read')
-  return row
+  return existing((await db.rows(one, { id }))[0])
 }
 
 interface Fields {

@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
 import { signedIn } from '../../access/gates.ts'
@@ -97,9 +98,7 @@ const markTodoDone = operation({
   handle: async (ctx) => {
     const { db, actor, todo } = ctx
     await todos.finishFor(db, actor.id, todo.id)
-    const [shown] = await present(ctx, [{ ...todo, state: 'done' }])
-    if (shown === undefined) throw new Error('a reminder went away while it was read')
-    return shown
+    return existing((await present(ctx, [{ ...todo, state: 'done' }]))[0])
   },
   returns: Todo,
 })
@@ -137,9 +136,7 @@ const create = operation({
       action: 'marked',
     })
     if (id === undefined) return new Answer(304)
-    const [shown] = await present(ctx, (await todos.listTodos(db, actor, { id }, ONE)).items)
-    if (shown === undefined) throw new Error('a reminder went away as it was made')
-    return shown
+    return existing((await present(ctx, (await todos.listTodos(db, actor, { id }, ONE)).items))[0])
   },
   returns: Todo,
   also: { 304: null },

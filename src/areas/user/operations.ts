@@ -1,3 +1,4 @@
+import { existing } from '../../db/rows.ts'
 import { signedIn } from '../../access/gates.ts'
 import { operation } from '../../http/operation.ts'
 import { OwnUser, presentFully, presentPrivately } from '../../records/person.ts'
@@ -11,8 +12,7 @@ export const getCurrentUser = operation({
   scopes: ['read_user'],
   gates: [signedIn],
   handle: async ({ db, actor, config }) => {
-    const row = await user.find(db, actor.id)
-    if (row === undefined) throw new Error('a user went away while signed in')
+    const row = existing(await user.find(db, actor.id))
     return row.admin ? presentFully(row, { config }) : presentPrivately(row, { config })
   },
   returns: OwnUser,

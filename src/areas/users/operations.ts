@@ -5,6 +5,7 @@ import { ownsAlone, removeUserAndAll } from '../../core/user_removal.ts'
 import { attributeFilter } from '../../core/custom_attributes.ts'
 import * as core from '../../core/users.ts'
 import type { Db } from '../../db/client.ts'
+import { existing } from '../../db/rows.ts'
 import { violates } from '../../db/errors.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { badParams, conflict, forbidden, invalid, type Problem } from '../../http/problems.ts'
@@ -184,9 +185,7 @@ export const createUser = operation({
     await users.update(db, made.id, changes)
     await identify(db, made.id, params)
     if (params.public_email && !(await users.hasEmail(db, made.id, params.public_email))) throw notOwned()
-    const person = await users.find(db, made.id)
-    if (person === undefined) throw new Error('a user went away while being made')
-    return presentFully(person, { config })
+    return presentFully(existing(await users.find(db, made.id)), { config })
   },
   returns: FullUser,
   refuses: [...refusals, notOwned],
@@ -214,9 +213,7 @@ export const updateUser = operation({
     await identify(db, user.id, params)
     const { public_email } = changes
     if (public_email && !(await users.hasEmail(db, user.id, public_email))) throw notOwned()
-    const person = await users.find(db, user.id)
-    if (person === undefined) throw new Error('a user went away while being changed')
-    return presentFully(person, { config })
+    return presentFully(existing(await users.find(db, user.id)), { config })
   },
   returns: FullUser,
   refuses: [...refusals, notOwned],

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
 import type { CiVariable } from '../../db/schema_ci_variables.ts'
-import { deleteFrom, updateIn } from '../../db/rows.ts'
+import { existing, deleteFrom, updateIn } from '../../db/rows.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 
 /** Whose variables; the instance has the id 0. */
@@ -73,9 +73,7 @@ const insertStatement = statements<Kind, Kept & OfOwner, CiVariable>(
 )
 /** Violates `ci_variables_of_project`, `…_of_group` or `…_of_instance` where the key has that scope already. */
 export async function insert(db: Db, { of, id }: Owner, variable: Kept): Promise<CiVariable> {
-  const [row] = await db.rows(insertStatement({ of }), { ...variable, owner_id: id })
-  if (row === undefined) throw new Error('a variable was not inserted')
-  return row
+  return existing((await db.rows(insertStatement({ of }), { ...variable, owner_id: id }))[0])
 }
 
 const updateStatement = updateIn(
