@@ -1,5 +1,6 @@
 import { isSha } from './names.ts'
 import type { Git } from './git.ts'
+import { receivingBounds } from './objects/received.ts'
 
 const fetchMs = 600_000
 
@@ -16,11 +17,20 @@ export async function borrowCommit(
   // What is asked for may have stopped being the tip of its branch a moment ago.
   const settings = ['safe.directory=*', 'uploadpack.allowAnySHA1InWant=true'].map((one) => `-c '${one}'`)
   const uploadPack = `'${git.spawner.binary.replaceAll("'", `'\\''`)}' ${settings.join(' ')} upload-pack`
-  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', `--upload-pack=${uploadPack}`]
+  const args = [
+    '-c',
+    'core.bigFileThreshold=32m',
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    '--no-write-fetch-head',
+    `--upload-pack=${uploadPack}`,
+  ]
   await git.spawner.run([...args, '--end-of-options', git.directory(from), sha], {
     gitDirectory: git.directory(to),
     environment: { GIT_ALLOW_PROTOCOL: 'file' },
     timeoutMs: fetchMs,
+    bounds: receivingBounds(),
     lane: 'slow',
   })
 }

@@ -36,8 +36,6 @@ interface Source {
   environment: Record<string, string>
 }
 
-/** Objects that an import gets memory for: the real number is not known before. */
-const MANY_OBJECTS = 5_000_000
 const hourMs = 3_600_000
 const gibibyte = 2 ** 30
 const sizeCheckMs = 1_000
@@ -174,7 +172,7 @@ async function fetchAll(git: Git, from: Source, run: RunOptions, options: Import
   try {
     await git.spawner.run(args, {
       ...run,
-      bounds: receivingBounds(MANY_OBJECTS),
+      bounds: receivingBounds(),
       signal: AbortSignal.any(signals),
       timeoutMs: options.timeoutMs ?? hourMs,
       onProgress: (line) => {

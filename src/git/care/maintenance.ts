@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from '../git.ts'
+import { receivingBounds } from '../objects/received.ts'
 
 /** What was done for a repository. */
 export interface Maintained {
@@ -25,6 +26,11 @@ const limits = { looseObjects: 2_000, packs: 30, looseRefs: 1_000 }
  */
 const grace = '2.weeks.ago'
 const longMs = 3_600_000
+// Of large contents no differences are looked for: they would be held in memory, several at once.
+const repacking = ['core.bigFileThreshold=32m', 'pack.windowMemory=128m', 'pack.threads=2'].flatMap((one) => [
+  '-c',
+  one,
+])
 const expiryMs = 7 * 24 * 3_600_000
 /** Files of loose objects are spread evenly: of 256 directories these tell the number of all. */
 const samples = ['17', '5b', 'a0', 'e9']
@@ -52,7 +58,11 @@ export async function maintain(
     const args = expire
       ? ['--cruft', `--cruft-expiration=${grace}`]
       : ['--geometric=2', '--no-write-bitmap-index']
-    if (packObjects) await git.spawner.run(['repack', '-d', '-q', ...args], run)
+    if (packObjects)
+      await git.spawner.run([...repacking, 'repack', '-d', '-q', ...args], {
+        ...run,
+        bounds: receivingBounds(),
+      })
     if (expire) {
       await git.spawner.run(['prune', `--expire=${grace}`], run)
       // It may name commits that are gone now.

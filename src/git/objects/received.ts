@@ -11,9 +11,11 @@ const BASE_BYTES = 512 * MB
 const OBJECT_BYTES = 256
 const MOST_BYTES = 2_048 * MB
 const CPU_SECONDS = 1_800
+/** Objects that a process gets memory for where their number is not known before. */
+const MANY_OBJECTS = 5_000_000
 
-/** Bounds of a process that unpacks `count` objects. */
-export const receivingBounds = (count: number): Bounds => ({
+/** Bounds of a process that unpacks `count` objects, or packs them anew. */
+export const receivingBounds = (count = MANY_OBJECTS): Bounds => ({
   memoryBytes: Math.min(BASE_BYTES + OBJECT_BYTES * count, MOST_BYTES),
   cpuSeconds: CPU_SECONDS,
 })
