@@ -36,6 +36,16 @@ export const recordOf = (op: NamedOperation): string | undefined =>
     ? undefined
     : gatesOf(op).findLast(({ as }) => as !== undefined)?.as
 
+/** Whether the record of a write is, in two contexts of it, the same row. */
+export function isSameRecord(
+  op: NamedOperation,
+  one: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): boolean {
+  const name = recordOf(op)
+  return name === undefined || JSON.stringify(one[name]) === JSON.stringify(other[name])
+}
+
 /**
  * Runs a conditional write on one snapshot: whoever changes the record after `work` looked at it, with a condition or
  * without, makes the database refuse the write, and the answer is 412.

@@ -3,7 +3,8 @@ import type { Instance } from '../instance.ts'
 import type { AnyContext } from './entry.ts'
 import type { Transact } from './gate.ts'
 import type { NamedOperation } from './operation.ts'
-import { onSnapshot } from './precondition.ts'
+import { isSameRecord, onSnapshot } from './precondition.ts'
+import { preconditionFailed } from './problems.ts'
 
 /** Milliseconds for which the answer of the gates holds while a write waits for the lock of its refs. */
 const JUDGED_AGAIN_MS = 200
@@ -41,7 +42,13 @@ export async function write(op: NamedOperation, around: Write): Promise<unknown>
       await matches(instance.db)
     }
     const transact: Transact = async (now, work) => {
-      if (conditional) return onConditions(work as never)
+      if (conditional)
+        return onSnapshot(instance.db, async (db) => {
+          const again = await enterAgain(db)
+          // What the condition compared may come from git, which a transaction does not wait for.
+          if (!isSameRecord(op, ctx, again)) throw preconditionFailed()
+          return work(again as never)
+        })
       await judgeAgain()
       return instance.db.transaction((db) => work({ ...now, db }))
     }

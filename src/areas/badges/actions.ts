@@ -76,7 +76,7 @@ export async function change(
   return show(ctx, row, place)
 }
 
-export async function remove({ db, badge }: OfOne<Context>, { reach }: Place): Promise<null> {
-  await badges.remove(db, reach, badge.id)
+export async function remove(ctx: OfOne<Context>, { reach }: Place): Promise<null> {
+  await ctx.transact(ctx, ({ db, badge }) => badges.remove(db, reach, badge.id))
   return null
 }

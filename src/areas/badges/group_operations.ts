@@ -85,6 +85,7 @@ export const deleteGroupBadge = operation({
   path: '/groups/:id/badges/:badge_id',
   summary: 'Remove a badge from a group',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   gates: [group, groupOwner, badge],
   handle: (ctx) => badges.remove(ctx, badges.ofGroup(ctx.group)),

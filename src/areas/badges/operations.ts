@@ -98,6 +98,7 @@ export const deleteBadge = operation({
   path: '/projects/:id/badges/:badge_id',
   summary: 'Remove a badge from a project',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   gates: [project, maintainer, badge, ownBadge],
   handle: (ctx) => badges.remove(ctx, badges.ofProject(ctx.project)),

@@ -65,10 +65,11 @@ export const deleteProject = operation({
   path: '/projects/:id',
   summary: 'Delete a project; it is gone for the next request',
   published: true,
+  moves: 'rows',
   first: [signedIn],
   gates: [project, projectOwner],
-  handle: async ({ db, project }) => {
-    await removeProject(db, project.id)
+  handle: async (ctx) => {
+    await ctx.transact(ctx, ({ db, project }) => removeProject(db, project.id))
     return new Answer(202, { message: '202 Accepted' })
   },
   returns: Accepted,
