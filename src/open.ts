@@ -25,7 +25,6 @@ import { openMoving } from './core/moving.ts'
 import { openOutbound, type OutboundLimits } from './core/outbound_requests.ts'
 import { fillRepository } from './core/filling.ts'
 import { watchImports } from './core/import_watch.ts'
-import { foldLabelCounts } from './core/label_counts.ts'
 import { compareAgain, dropMergeRequestHead, keepMergeRequestHead } from './core/merge_request_moves.ts'
 import { removeRepository } from './core/project_removal.ts'
 import { followDefaultBranch, maintainRepository, measureRepository } from './core/repositories.ts'
@@ -62,7 +61,6 @@ const JOBS: readonly AnyJob[] = [
   compareAgain,
   keepMergeRequestHead,
   dropMergeRequestHead,
-  foldLabelCounts,
   fillRepository,
   removeRepository,
   scheduleIterations,

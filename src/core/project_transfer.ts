@@ -149,8 +149,11 @@ async function leaveGroups(db: Db, place: Place): Promise<void> {
 const borrowers = statement(
   (p: Slots<{ group_id: number; left: readonly number[] }>) => sql<Place>`
     with borrowed as (
-      select k.noteable_project_id as project_id from labels l join label_links k on k.label_id = l.id
+      select i.project_id from labels l join label_links k on k.label_id = l.id join issues i on i.id = k.noteable_id
        where l.group_id = any(${p.left}::bigint[])
+      union select m.project_id from labels l join label_links k on k.label_id = l.id
+              join merge_requests m on m.id = k.noteable_id
+             where l.group_id = any(${p.left}::bigint[])
       union select i.project_id from milestones s join issues i on i.milestone_id = s.id
              where s.group_id = any(${p.left}::bigint[])
       union select m.project_id from milestones s join merge_requests m on m.milestone_id = s.id

@@ -46,12 +46,6 @@ export interface AwardEmojiTable extends Times {
   user_id: number
   noteable_id: number | null
   note_id: number | null
-  // What the database keeps of an issue or a merge request beside reactions to it; null on others.
-  noteable_kind: Generated<'issue' | 'merge_request' | null>
-  noteable_project_id: Generated<number | null>
-  noteable_created_at: Generated<Date | null>
-  noteable_state: Generated<string | null>
-  noteable_confidential: Generated<boolean | null>
 }
 
 export interface NoteableSubscriptionTable {

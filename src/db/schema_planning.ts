@@ -31,9 +31,6 @@ export interface IssueTable extends Times {
   time_estimate: Generated<number>
   total_time_spent: Generated<number>
   user_notes_count: Generated<number>
-  /** Kept by the database: whether it bears labels, has assignees. */
-  labelled: Generated<boolean>
-  assigned: Generated<boolean>
   upvotes: Generated<number>
   downvotes: Generated<number>
   closed_at: Date | null
@@ -44,12 +41,6 @@ export interface IssueTable extends Times {
 export interface IssueAssigneeTable {
   issue_id: number
   user_id: number
-  // What the database keeps of the issue beside its links.
-  issue_project_id: Generated<number | null>
-  issue_created_at: Generated<Date | null>
-  issue_state: Generated<string | null>
-  issue_confidential: Generated<boolean | null>
-  label_ids: Generated<number[] | null>
 }
 
 export interface MergeRequestTable extends Times {

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelCounts, ownLabelled } from '../../core/label_counts.ts'
+import { labelCounts } from '../../core/label_counts.ts'
 import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
 import { existing } from '../../db/rows.ts'
@@ -36,15 +36,16 @@ interface Where {
 }
 /** The counts are joined to the rows of the page only, and count what the caller may see. */
 function counted(p: CallerSlots, rows: RawBuilder<unknown>, everything: boolean): RawBuilder<LabelForCaller> {
-  const all = { issues: sql`true`, requests: sql`true`, role: sql.lit(ROLES.owner) }
+  const all = { viewer: p.user_id, issues: sql`true`, requests: sql`true`, role: sql.lit(ROLES.owner) }
   const seen = {
+    viewer: p.user_id,
     issues: seesIssuesOf(p, false),
     requests: seesMergeRequestsOf(p.open_to),
     role,
     joined: sql`join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id`,
   }
   return sql`
-    with ${mine(p)}, ${ownLabelled(p.user_id)}
+    with ${mine(p)}
     select l.*, counts.*,
            exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed
       from (${rows}) l, ${labelCounts(everything ? all : seen)}

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
+import { LABEL_CONDITIONS, type LabelValues } from '../../core/label_filters.ts'
 import { showsEpic } from '../../core/noteables.ts'
-import { reacted } from '../../core/reaction_walk.ts'
+import { reacted } from '../../core/record_list.ts'
 
 /** What the conditions of a list compare with, by name. */
 export interface FilterValues extends LabelValues {
@@ -35,26 +35,16 @@ export interface FilterValues extends LabelValues {
   readonly not_emoji: string
 }
 export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<FilterValues[Name]> }
-type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
+type Condition = (p: FilterSlots) => RawBuilder<unknown>
 
-/** Links are walked beside the issues where those are in the order of time too, and asked of each where they are not. */
-const beside = (walk: Walk): RawBuilder<unknown> =>
-  walk === 'in time'
-    ? sql`and a.issue_project_id = i.project_id and a.issue_created_at = i.created_at`
-    : sql``
+const assignedTo = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`exists (select from issue_assignees a where a.issue_id = i.id and ${which})`
 
 const started = sql`m.state = 'active' and m.start_date <= today() and (m.due_date is null or m.due_date >= today())`
 const upcoming = sql`
   m.state = 'active' and m.due_date > today() and (m.start_date is null or m.start_date > today())`
-const inOne = (those: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`exists (select from milestones m where m.id = i.milestone_id and ${those})`
-/** Joined, the issues of all milestones would be read, where those have none. */
-const inAny =
-  (those: RawBuilder<unknown>): Condition =>
-  (_, walk) =>
-    walk === 'led among all'
-      ? sql`i.milestone_id = any(array(select m.id from milestones m where ${those}))`
-      : inOne(those)
+const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`exists (select from milestones m where m.id = i.milestone_id and ${which})`
 const due = (from: string, to: string): Condition => {
   const day = (offset: string): RawBuilder<unknown> => sql.raw(`(${offset})::date`)
   return () => sql`i.due_date between ${day(from)} and ${day(to)}`
@@ -62,10 +52,10 @@ const due = (from: string, to: string): Condition => {
 const week = `date_trunc('week', today())`
 const month = `date_trunc('month', today())`
 
-/** A text is found in the part of it that is indexed. */
+/** Texts are searched as far as they are indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
-/** An epic that is not shown with the issue finds none. */
+/** An epic that the viewer does not see matches no issue. */
 const inEpic: Condition = (p) => sql`(i.epic_id is not null
   and exists (select from epics e where e.id = i.epic_id and ${showsEpic(p.viewer)}))`
 
@@ -77,36 +67,31 @@ export const CONDITIONS = {
   shown: () => sql`not i.confidential`,
   iids: (p) => sql`i.iid = any(${p.iids}::bigint[])`,
   mine: (p) => sql`i.author_id = ${p.viewer}`,
-  on_me: (p, walk) =>
-    there(walk, sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.viewer}`),
+  on_me: (p) => assignedTo(sql`a.user_id = ${p.viewer}`),
   author: (p) => sql`i.author_id = ${p.author}`,
-  assignee: (p, walk) =>
-    there(
-      walk,
-      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.assignee} ${beside(walk)}`,
-    ),
-  assigned: () => sql`i.assigned`,
-  unassigned: () => sql`not i.assigned`,
-  ...labelConditions('issue'),
+  assignee: (p) => assignedTo(sql`a.user_id = ${p.assignee}`),
+  assigned: () => assignedTo(sql`true`),
+  unassigned: () => sql`not ${assignedTo(sql`true`)}`,
+  ...LABEL_CONDITIONS,
   milestone: (p) => sql`i.milestone_id = ${p.milestone}`,
   milestones: (p) => sql`i.milestone_id = any(${p.milestones}::bigint[])`,
   in_milestone: () => sql`i.milestone_id is not null`,
   no_milestone: () => sql`i.milestone_id is null`,
-  milestone_started: inAny(started),
-  milestone_upcoming: inAny(upcoming),
+  milestone_started: () => inMilestone(started),
+  milestone_upcoming: () => inMilestone(upcoming),
   weight: (p) => sql`i.weight = ${p.weight}`,
   weighed: () => sql`i.weight is not null`,
   unweighed: () => sql`i.weight is null`,
-  epic: (p, walk) => sql`i.epic_id = ${p.epic} and ${inEpic(p, walk)}`,
+  epic: (p) => sql`i.epic_id = ${p.epic} and ${inEpic(p)}`,
   in_epic: inEpic,
-  no_epic: (p, walk) => sql`not ${inEpic(p, walk)}`,
+  no_epic: (p) => sql`not ${inEpic(p)}`,
   iteration: (p) => sql`i.iteration_id = ${p.iteration}`,
   iterations: (p) => sql`i.iteration_id = any(${p.iterations}::bigint[])`,
   in_iteration: () => sql`i.iteration_id is not null`,
   no_iteration: () => sql`i.iteration_id is null`,
-  emoji: (p, walk) => reacted('issue', p.viewer, walk, sql`e.name = ${p.emoji}`),
-  any_emoji: (p, walk) => reacted('issue', p.viewer, walk),
-  no_emoji: (p, walk) => sql`not ${reacted('issue', p.viewer, walk)}`,
+  emoji: (p) => reacted(p.viewer, sql`e.name = ${p.emoji}`),
+  any_emoji: (p) => reacted(p.viewer),
+  no_emoji: (p) => sql`not ${reacted(p.viewer)}`,
   created_after: (p) => sql`i.created_at >= ${p.created_after}::timestamptz`,
   created_before: (p) => sql`i.created_at <= ${p.created_before}::timestamptz`,
   updated_after: (p) => sql`i.updated_at >= ${p.updated_after}::timestamptz`,
@@ -119,8 +104,7 @@ export const CONDITIONS = {
   due_week: due(week, `${week} + interval '6 days'`),
   due_month: due(month, `${month} + interval '1 month' - interval '1 day'`),
   due_weeks_around: due(`today() - 14`, `${month} + interval '2 months' - interval '1 day'`),
-  // One word is looked up in the index of words; where there are more, the others are looked for beside.
-  // The planner shall not take them for the rarer, each looked for in what has the first.
+  // Every word must be found in the text; the longest is looked up in the index of trigrams.
   in_title: (p) => sql`i.title ilike ${p.word}`,
   in_description: (p) => sql`${DESCRIPTION} ilike ${p.word}`,
   in_both: (p) => sql`(i.title ilike ${p.word} or ${DESCRIPTION} ilike ${p.word})`,
@@ -131,20 +115,16 @@ export const CONDITIONS = {
   nothing: () => sql`false`,
   not_iids: (p) => sql`i.iid <> all(${p.not_iids}::bigint[])`,
   not_author: (p) => sql`i.author_id is distinct from ${p.not_author}`,
-  not_assignees: (p, walk) =>
-    sql`not ${there(
-      walk,
-      sql`from issue_assignees a where a.issue_id = i.id and a.user_id = any(${p.not_assignees}::bigint[])`,
-    )}`,
+  not_assignees: (p) => sql`not ${assignedTo(sql`a.user_id = any(${p.not_assignees}::bigint[])`)}`,
   not_milestones: (p) =>
     sql`(i.milestone_id is null or i.milestone_id <> all(${p.not_milestones}::bigint[]))`,
-  not_milestone_started: () => sql`not ${inOne(started)}`,
-  not_milestone_upcoming: () => sql`not ${inOne(upcoming)}`,
+  not_milestone_started: () => sql`not ${inMilestone(started)}`,
+  not_milestone_upcoming: () => sql`not ${inMilestone(upcoming)}`,
   not_weight: (p) => sql`i.weight is distinct from ${p.not_weight}`,
-  not_epic: (p, walk) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic(p, walk)})`,
+  not_epic: (p) => sql`(i.epic_id is distinct from ${p.not_epic} or not ${inEpic(p)})`,
   not_iteration: (p) => sql`i.iteration_id is distinct from ${p.not_iteration}`,
   not_iterations: (p) =>
     sql`(i.iteration_id is null or i.iteration_id <> all(${p.not_iterations}::bigint[]))`,
-  not_emoji: (p, walk) => sql`not ${reacted('issue', p.viewer, walk, sql`e.name = ${p.not_emoji}`)}`,
+  not_emoji: (p) => sql`not ${reacted(p.viewer, sql`e.name = ${p.not_emoji}`)}`,
 } as const satisfies Record<string, Condition>
 export type ConditionName = keyof typeof CONDITIONS

@@ -1,4 +1,4 @@
-import { chooseLabels, refuseLabels, type ChosenLabels } from '../../core/label_choice.ts'
+import { refuseLabels, wantLabels, type ChosenLabels } from '../../core/label_filters.ts'
 import { titlesOf } from '../../core/labelling.ts'
 import type { Db } from '../../db/client.ts'
 import { containing } from '../../db/text.ts'
@@ -64,8 +64,7 @@ interface Around extends Where {
 /** Makes of parameters what a list looks for. Throws the published Problem for those that do not go together. */
 export async function filterOf(around: Around, params: FilterParams): Promise<Filter> {
   const { not = {} } = params
-  const { db, actor, project } = around
-  const inProject = project !== undefined
+  const { db, actor } = around
   checkTogether(params, (name) => name)
   checkTogether(not, (name) => `not[${name}]`)
   if ([params.labels, not.labels].some((titles = []) => titles.length > MOST_LABELS))
@@ -74,11 +73,8 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
   const found = new Gathered()
   columns(found, params)
   people(found, params, known)
-  bear(found, chooseLabels(params.labels, known.labels, inProject))
-  bear(
-    found,
-    refuseLabels(not.labels, known.labels, inProject ? 'project' : around.group ? 'group' : 'everywhere'),
-  )
+  bear(found, wantLabels(params.labels, known.labels))
+  bear(found, refuseLabels(not.labels, known.labels))
   timeboxes(found, params, known, isPlaced(around))
   iterations(found, params.iteration_title, known)
   search(found, params)

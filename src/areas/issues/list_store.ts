@@ -1,9 +1,8 @@
-import { sql, type RawBuilder } from 'kysely'
-import { listPage, matching, walked } from '../../core/record_list.ts'
+import { sql } from 'kysely'
+import { listPage, matching } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
-import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
-import { type Listed, paged, pageStatements } from '../../db/pages.ts'
+import { type Listed, pageStatements } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/issue.ts'
 import type { ConditionName, FilterValues } from './conditions.ts'
@@ -25,60 +24,16 @@ export interface Filter {
 
 type ListShape = Shape & Order
 
-/** What is found by one index, whatever it is compared with. */
-const STEADY: readonly ConditionName[] = ['state', 'label', 'assignee', 'iids']
-const isSteady = ({ conditions, ...shape }: Shape): boolean =>
-  shape.in === 'project' && conditions.every((name) => STEADY.includes(name))
-/** Many may bear the label, and much be somebody's, where little is both. */
-const isOfTwo = ({ conditions }: Shape): boolean =>
-  conditions.includes('label') && conditions.includes('assignee')
-
-/** Each has an index of its own in the order of time. */
-const IN_TIME: readonly ConditionName[] = [
-  ...(['author', 'mine', 'milestone', 'epic', 'iteration'] as const),
-  ...(['unassigned', 'unlabelled', 'no_milestone'] as const),
-]
-const isInTime = (shape: Shape): boolean =>
-  shape.in === 'project' &&
-  isSettled(shape.conditions, shape.sees === 'all' ? [...IN_TIME, 'hidden'] : IN_TIME)
-/** One index finds them and has them in the order asked for. */
-const isWalked = (shape: ListShape): boolean =>
-  (shape.order === 'created_at' && ((isSteady(shape) && !isOfTwo(shape)) || isInTime(shape))) ||
-  (shape.order === 'updated_at' &&
-    shape.in === 'project' &&
-    shape.conditions.every((name) => name === 'state'))
-
-/** Each leads to what it finds by an index of its own, in whatever order. */
-const LED: readonly ConditionName[] = [
-  ...(['label', 'several_labels', 'labels', 'titled', 'labelled', 'unlabelled'] as const),
-  ...(['author', 'mine', 'not_author', 'hidden'] as const),
-  ...(['assignee', 'on_me', 'assigned', 'unassigned', 'not_assignees'] as const),
-  ...(['milestone', 'milestones', 'in_milestone', 'no_milestone'] as const),
-  ...(['milestone_started', 'milestone_upcoming'] as const),
-  ...(['weighed', 'unweighed', 'epic', 'in_epic', 'no_epic'] as const),
-  ...(['iteration', 'iterations', 'in_iteration', 'no_iteration'] as const),
-  ...(['emoji', 'any_emoji', 'no_emoji'] as const),
-  ...(['due_none', 'due_any', 'due_overdue', 'due_today', 'due_week', 'due_month'] as const),
-]
-const isPlannedAnew = (shape: ListShape): boolean =>
-  !isWalked(shape) && !(isSteady(shape) && isOfTwo(shape)) && !isSettled(shape.conditions, LED)
-
-const list = pageStatements<ListShape, Values, IssueShown>((p, shape) => {
-  const issues = issuesOf(p, shape)
-  const order = orderOf(shape)
-  const shown = (chosen: RawBuilder<unknown>): RawBuilder<IssueShown> => shownIssues(chosen, p.viewer)
-  if (!isWalked(shape)) return listPage(issues, order, shown)
-  const chosen = sql`select i.id from (${walked(issues, order)}) i
-      order by ${order.by} limit ${p.limit} offset ${p.offset}`
-  return paged(shown(chosen), sql`select from (${matching(issues).all}) m`)
-}, isPlannedAnew)
+const list = pageStatements<ListShape, Values, IssueShown>((p, shape) =>
+  listPage(issuesOf(p, shape), orderOf(shape), (chosen) => shownIssues(chosen, p.viewer)),
+)
 
 const counts = statements<Shape, Values, Counts>(
   (p, shape) => sql`
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
-      from (${matching(issuesOf(p, shape)).all}) i`,
-  (shape) => !isSteady(shape),
+      from (${matching(issuesOf(p, shape), sql`i.state`)}) i`,
+  () => true,
 )
 export interface Counts {
   readonly all: number
@@ -93,9 +48,7 @@ const NONE: FilterValues = {
   iids: [],
   author: 0,
   assignee: 0,
-  label: 0,
-  more_labels: [],
-  titled: '',
+  label: [],
   labels: [],
   milestone: 0,
   milestones: [],
@@ -114,8 +67,6 @@ const NONE: FilterValues = {
   not_author: 0,
   not_assignees: [],
   not_labels: [],
-  unwanted_label: 0,
-  unwanted_labels: [],
   not_milestones: [],
   not_weight: 0,
   not_epic: 0,

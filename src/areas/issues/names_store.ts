@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { knownLabels, type KnownLabels, type LabelPlace } from '../../core/label_choice.ts'
+import { knownLabels, type KnownLabels, type LabelPlace } from '../../core/label_filters.ts'
 
 interface Names {
   readonly labels: readonly string[]
@@ -55,7 +55,7 @@ function dated(p: P): RawBuilder<unknown> {
 
 const known = statement(
   (p: P) => sql<Known>`
-    select ${knownLabels('issue', p)} as labels,
+    select ${knownLabels(p)} as labels,
            array(select m.id from milestones m where m.title = any(${p.milestones}::text[])
                and (${p.line}::bigint[] is null or m.project_id = ${p.project_id} or m.group_id = any(${p.line}::bigint[])))
              as milestones,

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelConditions, there, type LabelValues, type Walk } from '../../core/label_walk.ts'
-import { reacted } from '../../core/reaction_walk.ts'
+import { LABEL_CONDITIONS, type LabelValues } from '../../core/label_filters.ts'
+import { reacted } from '../../core/record_list.ts'
 import type { Visibility } from '../../db/schema.ts'
 
 /** What a list can be narrowed by. Who is named comes as ids or names, texts as patterns. */
@@ -43,30 +43,23 @@ export type FilterSlots = { readonly [Name in keyof FilterValues]: RawBuilder<Fi
   readonly [Name in keyof Caller]: RawBuilder<Caller[Name]>
 }
 
-type Condition = (p: FilterSlots, walk: Walk) => RawBuilder<unknown>
+type Condition = (p: FilterSlots) => RawBuilder<unknown>
 
 const namedBy = (name: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select u.id from users u where lower(u.username) = lower(${name}))`
 const has = (
-  table: 'merge_request_assignees' | 'merge_request_reviewers',
-  user: RawBuilder<unknown>,
-  walk: Walk,
+  table: 'merge_request_assignees' | 'merge_request_reviewers' | 'merge_request_approvals',
+  which: RawBuilder<unknown> = sql`true`,
 ): RawBuilder<unknown> =>
-  there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id and a.user_id = ${user}`)
-const hasAny = (
-  table: 'merge_request_assignees' | 'merge_request_reviewers',
-  walk: Walk,
-): RawBuilder<unknown> => there(walk, sql`from ${sql.table(table)} a where a.merge_request_id = i.id`)
-const approved = (walk: Walk, which: RawBuilder<unknown>): RawBuilder<unknown> =>
-  there(walk, sql`from merge_request_approvals a where a.merge_request_id = i.id and ${which}`)
+  sql`exists (select from ${sql.table(table)} a where a.merge_request_id = i.id and ${which})`
+const assigned = (user: RawBuilder<unknown>): RawBuilder<unknown> =>
+  has('merge_request_assignees', sql`a.user_id = ${user}`)
+const reviewed = (user: RawBuilder<unknown>): RawBuilder<unknown> =>
+  has('merge_request_reviewers', sql`a.user_id = ${user}`)
+const approved = (which: RawBuilder<unknown>): RawBuilder<unknown> => has('merge_request_approvals', which)
 const inMilestone = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`i.milestone_id in (select s.id from milestones s where ${which})`
-const both =
-  (assignees: 'merge_request_assignees' | 'merge_request_reviewers'): Condition =>
-  (p, walk) =>
-    has(assignees, p.user_id, walk)
-
-/** A text is found in the part of it that is indexed. */
+/** Texts are searched as far as they are indexed. */
 const DESCRIPTION = sql`left(i.description, 8000)`
 
 const CONDITIONS = {
@@ -74,34 +67,31 @@ const CONDITIONS = {
   iids: (p) => sql`i.iid = any(${p.iids}::bigint[])`,
   author: (p) => sql`i.author_id = ${p.author}`,
   author_name: (p) => sql`i.author_id = ${namedBy(p.author_name)}`,
-  assignee: (p, walk) => has('merge_request_assignees', p.assignee, walk),
-  assignee_any: (_, walk) => hasAny('merge_request_assignees', walk),
-  assignee_none: (_, walk) => sql`not ${hasAny('merge_request_assignees', walk)}`,
+  assignee: (p) => assigned(p.assignee),
+  assignee_any: () => has('merge_request_assignees'),
+  assignee_none: () => sql`not ${has('merge_request_assignees')}`,
   assignee_names: (p) => sql`not exists (
     select from unnest(${p.assignee_names}::text[]) as wanted (name)
-     where not ${has('merge_request_assignees', namedBy(sql`wanted.name`), 'each')})`,
-  reviewer: (p, walk) => has('merge_request_reviewers', p.reviewer, walk),
-  reviewer_any: (_, walk) => hasAny('merge_request_reviewers', walk),
-  reviewer_none: (_, walk) => sql`not ${hasAny('merge_request_reviewers', walk)}`,
-  reviewer_name: (p, walk) => has('merge_request_reviewers', namedBy(p.reviewer_name), walk),
-  approver: (p, walk) => approved(walk, sql`a.user_id = ${p.approver}`),
-  approver_any: (_, walk) => approved(walk, sql`true`),
-  approver_none: (_, walk) => sql`not ${approved(walk, sql`true`)}`,
-  // Of several one leads, and the others are asked of what it leads to.
+     where not ${assigned(namedBy(sql`wanted.name`))})`,
+  reviewer: (p) => reviewed(p.reviewer),
+  reviewer_any: () => has('merge_request_reviewers'),
+  reviewer_none: () => sql`not ${has('merge_request_reviewers')}`,
+  reviewer_name: (p) => reviewed(namedBy(p.reviewer_name)),
+  approver: (p) => approved(sql`a.user_id = ${p.approver}`),
+  approver_any: () => has('merge_request_approvals'),
+  approver_none: () => sql`not ${has('merge_request_approvals')}`,
+  // The first of several approvers is looked up by index, the others for each of those merge requests.
   approvers: (p) => sql`not exists (
     select from unnest(${p.approvers}::bigint[]) as wanted (id)
-     where not ${approved('each', sql`a.user_id = wanted.id`)})`,
-  approver_name: (p, walk) => approved(walk, sql`a.user_id = ${namedBy(p.approver_name)}`),
+     where not ${approved(sql`a.user_id = wanted.id`)})`,
+  approver_name: (p) => approved(sql`a.user_id = ${namedBy(p.approver_name)}`),
   approver_names: (p) => sql`not exists (
     select from unnest(${p.approver_names}::text[]) as wanted (name)
-     where not ${approved('each', sql`a.user_id = ${namedBy(sql`wanted.name`)}`)})`,
-  approver_among: (p, walk) => approved(walk, sql`a.user_id = any(${p.approver_among}::bigint[])`),
-  approver_name_among: (p, walk) =>
-    approved(
-      walk,
-      sql`a.user_id in (select u.id from users u where lower(u.username) in (
-        select lower(name) from unnest(${p.approver_name_among}::text[]) name))`,
-    ),
+     where not ${approved(sql`a.user_id = ${namedBy(sql`wanted.name`)}`)})`,
+  approver_among: (p) => approved(sql`a.user_id = any(${p.approver_among}::bigint[])`),
+  approver_name_among: (p) =>
+    approved(sql`a.user_id in (select u.id from users u where lower(u.username) in (
+      select lower(name) from unnest(${p.approver_name_among}::text[]) name))`),
   merge_user: (p) => sql`i.merged_by_id = ${p.merge_user}`,
   merge_user_name: (p) => sql`i.merged_by_id = ${namedBy(p.merge_user_name)}`,
   milestone: (p) => inMilestone(sql`s.title = ${p.milestone}`),
@@ -113,10 +103,10 @@ const CONDITIONS = {
     inMilestone(
       sql`s.state = 'active' and s.start_date <= today() and (s.due_date is null or s.due_date >= today())`,
     ),
-  ...labelConditions('merge_request'),
-  reaction: (p, walk) => reacted('merge_request', p.user_id, walk, sql`e.name = ${p.reaction}`),
-  reaction_any: (p, walk) => reacted('merge_request', p.user_id, walk),
-  reaction_none: (p, walk) => sql`not ${reacted('merge_request', p.user_id, walk)}`,
+  ...LABEL_CONDITIONS,
+  reaction: (p) => reacted(p.user_id, sql`e.name = ${p.reaction}`),
+  reaction_any: (p) => reacted(p.user_id),
+  reaction_none: (p) => sql`not ${reacted(p.user_id)}`,
   source_branch: (p) => sql`i.source_branch = ${p.source_branch}`,
   target_branch: (p) => sql`i.target_branch = ${p.target_branch}`,
   source_project: (p) => sql`i.source_project_id = ${p.source_project}`,
@@ -130,8 +120,8 @@ const CONDITIONS = {
   updated_before: (p) => sql`i.updated_at <= ${p.updated_before}::timestamptz`,
   draft: (p) => sql`i.draft = ${p.draft}`,
   created_by_me: (p) => sql`i.author_id = ${p.user_id}`,
-  assigned_to_me: both('merge_request_assignees'),
-  reviews_for_me: both('merge_request_reviewers'),
+  assigned_to_me: (p) => assigned(p.user_id),
+  reviews_for_me: (p) => reviewed(p.user_id),
   nothing: () => sql`false`,
 } satisfies Record<string, Condition>
 
@@ -142,10 +132,10 @@ export type Turnable = Filter | `not_${Filter}`
 const isFilter = (name: Turnable): name is Filter => name in CONDITIONS
 
 /** A condition; the values of one that is turned round stand in slots of their own. */
-export function conditionOf(name: Turnable, p: FilterSlots, walk: Walk): RawBuilder<unknown> {
-  if (isFilter(name)) return CONDITIONS[name](p, walk)
+export function conditionOf(name: Turnable, p: FilterSlots): RawBuilder<unknown> {
+  if (isFilter(name)) return CONDITIONS[name](p)
   const slots = new Proxy(p, {
     get: (_, slot) => Reflect.get(p, slot === 'user_id' || slot === 'open_to' ? slot : `not_${String(slot)}`),
   })
-  return sql`(${CONDITIONS[name.slice('not_'.length) as Filter](slots, walk)}) is not true`
+  return sql`(${CONDITIONS[name.slice('not_'.length) as Filter](slots)}) is not true`
 }

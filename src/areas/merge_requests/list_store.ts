@@ -1,24 +1,22 @@
 import { sql, type RawBuilder } from 'kysely'
 import {
-  chooseLabels,
   knownLabels,
   refuseLabels,
+  wantLabels,
   type ChosenLabels,
   type KnownLabels,
   type LabelPlace,
-} from '../../core/label_choice.ts'
+} from '../../core/label_filters.ts'
 import { titlesOf } from '../../core/labelling.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
-import { anyReactionOf, reactionsOf } from '../../core/reaction_walk.ts'
-import { listPage, matching, walked, type RecordList } from '../../core/record_list.ts'
+import { listPage, type RecordList } from '../../core/record_list.ts'
 import { openTo, type Viewer } from '../../core/roles.ts'
-import { isSettled } from '../../core/settled.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { type Listed, paged, pageStatements } from '../../db/pages.ts'
+import { type Listed, pageStatements } from '../../db/pages.ts'
 import { statement, type Slots as StatementSlots } from '../../db/statement.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
-import { conditionOf, type Filter, type FilterSlots, type FilterValues, type Turnable } from './filters.ts'
+import { conditionOf, type Filter, type FilterSlots, type FilterValues } from './filters.ts'
 import { orderOf, type Order } from './orders.ts'
 
 type Place =
@@ -57,58 +55,27 @@ interface Values {
 }
 type Slots = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> } & FilterSlots
 
-/** What is found by one index, whatever it is compared with, in an order that indexes have. */
-const STEADY: readonly Filter[] = ['state', 'iids', 'source_branch']
-const IN_TURN: readonly Order[] = ['milestone_due', 'label_priority', 'priority']
-const isSteady = ({ not, filters, order }: Shape): boolean =>
-  not.length === 0 && filters.every((name) => STEADY.includes(name)) && !IN_TURN.includes(order)
-
-const SEARCHES: readonly Filter[] = ['title', 'description', 'title_or_description']
-function mergeRequestsOf(p: Slots, shape: Shape): RecordList<Turnable> {
+function mergeRequestsOf(p: Slots, shape: Shape): RecordList {
   const shown = shape.everything ? sql`true` : seesMergeRequestsOf(p.open_to)
+  const names = [...shape.filters, ...shape.not.map((name) => `not_${name}` as const)]
   return {
     kind: 'merge_request',
     in: shape.in,
     p,
-    conditions: [...shape.filters, ...shape.not.map((name) => `not_${name}` as const)],
-    holds: (names, walk) =>
-      sql.join([sql`true`, ...names.map((name) => conditionOf(name, p, walk))], sql` and `),
+    conditions: names.map((name) => conditionOf(name, p)),
     sees: () => sql`true`,
     projects: { shown: sql`${shown} ${shape.archived ? sql`` : sql`and not p.archived`}`, role: sql`0` },
-    linked: ['state', 'created_after', 'created_before'],
-    labelLinked: [],
-    leads: {
-      reaction: reactionsOf('merge_request', p.user_id, p.reaction),
-    },
-    knowLabels: [],
-    finds: { reaction_any: anyReactionOf('merge_request', p.user_id) },
-    scattered: shape.filters.some((name) => SEARCHES.includes(name)) ? 'by words' : undefined,
   }
 }
 
-/** Each leads to what it finds by an index of its own, in whatever order. */
-const LED: readonly Filter[] = [
-  ...(['label', 'several_labels', 'labels', 'titled', 'labelled', 'unlabelled'] as const),
-  ...(['author', 'created_by_me', 'assignee', 'assigned_to_me', 'assignee_none'] as const),
-  ...(['reviewer', 'reviews_for_me', 'milestone', 'milestone_none', 'reaction_none'] as const),
-  ...(['iids', 'source_branch', 'target_branch'] as const),
-]
-const isPlannedAnew = (shape: Shape): boolean =>
-  !isSteady(shape) && (shape.not.length > 0 || !isSettled(shape.filters, LED))
-
 const list = pageStatements<Shape, Values, MergeRequestShown>((given, shape) => {
   const p = given as unknown as Slots
-  const all = mergeRequestsOf(p, shape)
-  const order = orderOf(shape.order, shape.descending)
-  if (!isSteady(shape)) return listPage(all, order, shownMergeRequests)
-  const chosen = sql`select i.id from (${walked(all, order)}) i
-      order by ${order.by} limit ${p.limit} offset ${p.offset}`
-  return paged(shownMergeRequests(chosen), sql`select from (${matching(all).all}) m`)
-}, isPlannedAnew)
+  return listPage(mergeRequestsOf(p, shape), orderOf(shape.order, shape.descending), shownMergeRequests)
+})
 
 const known = statement(
   (p: StatementSlots<LabelPlace & { labels: readonly string[] }>) => sql<{ labels: KnownLabels[] }>`
-    select ${knownLabels('merge_request', p)} as labels`,
+    select ${knownLabels(p)} as labels`,
 )
 /** What merge requests must bear and must not; undefined where none can. */
 async function labelsOf(
@@ -125,8 +92,8 @@ async function labelsOf(
   }
   const titles = titlesOf([...labels, ...notLabels])
   const found = (await db.rows(known, { ...where, labels: titles }))[0]?.labels ?? []
-  const chosen = chooseLabels(labels, found, one)
-  return chosen && [chosen, refuseLabels(notLabels, found, place.in)]
+  const chosen = wantLabels(labels, found)
+  return chosen && [chosen, refuseLabels(notLabels, found)]
 }
 
 /** One page of the merge requests there, as far as the viewer sees them; of a project all, as its gates have it. */

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelPriority } from '../../core/in_turn.ts'
+import { labelPriority } from '../../core/record_list.ts'
 import { isSwitchedOn } from '../../core/feature_sight.ts'
 import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
 import { seesIssue } from '../../core/noteables.ts'

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelCounts, ownLabelled } from '../../core/label_counts.ts'
+import { labelCounts } from '../../core/label_counts.ts'
 import { mayReadCode } from '../../access/gates.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import type { Project } from '../../core/projects.ts'
@@ -35,13 +35,13 @@ type Counted = Slots<Seen & { project_id: number }>
 
 /** Joined to the rows of the page only. Issues of this project that the viewer may see, and its merge requests. */
 const aroundLabels = (p: Counted, rows: RawBuilder<unknown>): RawBuilder<LabelInProject> => sql`
-  with ${ownLabelled(p.user_id)}
   select l.*, counts.*,
          exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${p.user_id}) as subscribed,
          (select r.priority from label_priorities r where r.project_id = ${p.project_id} and r.label_id = l.id) as priority
     from (${rows}) l,
          ${labelCounts({
-           where: sql`c.project_id = ${p.project_id}`,
+           viewer: p.user_id,
+           project: p.project_id,
            issues: sql`${p.issues}::boolean`,
            requests: sql`${p.requests}::boolean`,
            role: sql`${p.role}::bigint`,
