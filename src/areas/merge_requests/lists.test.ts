@@ -210,25 +210,3 @@ test('a page takes as many statements for one as for many', async () => {
   await count(1)
   assert.equal(await count(100), await count(1))
 })
-
-test('a list among many walks an index, and reads no more than its page', async () => {
-  const { make, opened } = world()
-  const crowd = await make.project({ group, visibility: 'private', path: 'crowd' })
-  await make.sql(`
-    insert into merge_requests (iid, project_id, title, source_branch, created_at)
-    select n, ${crowd.id}, 'Number ' || n, 'b' || n, now() - n * interval '1 minute' from generate_series(1, 30000) n;
-    analyze merge_requests`)
-  for (const [order, state] of [
-    ['created_at', ''],
-    ['updated_at', `and m.state = 'opened'`],
-    ['title', ''],
-  ]) {
-    const { rows } = await opened.client.pool.query<{ 'QUERY PLAN': string }>(
-      `explain select m.id from merge_requests m where m.project_id = ${crowd.id} ${state}
-        order by m.${order} desc, m.id desc limit 20`,
-    )
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    assert.match(plan, /Index.* Scan Backward using merge_requests_/, plan)
-    assert.doesNotMatch(plan, /Sort|Seq Scan/, plan)
-  }
-})
