@@ -6,26 +6,34 @@ import { titlesOf } from './labelling.ts'
 
 /** What the conditions on labels compare with. */
 export interface LabelValues {
-  /** The ids of one title, which are looked up by index, and all titles that are wanted. */
+  /** The ids of one title each, joined by index: the planner begins with the rarest. */
   readonly label: readonly number[]
-  readonly labels: readonly string[]
+  readonly label_2: readonly number[]
+  readonly label_3: readonly number[]
+  /** Further titles, counted on each record. */
+  readonly more_labels: readonly string[]
   readonly not_labels: readonly number[]
 }
 export type LabelSlots = { readonly [Name in keyof LabelValues]: RawBuilder<LabelValues[Name]> }
-export type LabelCondition = 'label' | 'labels' | 'not_labels' | 'labelled' | 'unlabelled'
+export type LabelCondition = keyof LabelValues | 'labelled' | 'unlabelled'
+export const NO_LABELS: LabelValues = { label: [], label_2: [], label_3: [], more_labels: [], not_labels: [] }
+const JOINED = ['label', 'label_2', 'label_3'] as const
 
-const bears = (which: Sql): Sql =>
+const bears = (which: Sql = sql`true`): Sql =>
   sql`exists (select from label_links k where k.noteable_id = i.id and ${which})`
+const bearsOneOf = (ids: Sql): Sql => bears(sql`k.label_id = any(${ids}::bigint[])`)
 
 /** Conditions on the record `i`. */
 export const LABEL_CONDITIONS: Readonly<Record<LabelCondition, (p: LabelSlots) => Sql>> = {
-  label: (p) => bears(sql`k.label_id = any(${p.label}::bigint[])`),
-  labels: (p) => sql`cardinality(${p.labels}::text[]) = (
+  label: (p) => bearsOneOf(p.label),
+  label_2: (p) => bearsOneOf(p.label_2),
+  label_3: (p) => bearsOneOf(p.label_3),
+  more_labels: (p) => sql`cardinality(${p.more_labels}::text[]) = (
     select count(distinct l.title) from label_links k join labels l on l.id = k.label_id
-     where k.noteable_id = i.id and l.title = any(${p.labels}::text[]))`,
-  not_labels: (p) => sql`not ${bears(sql`k.label_id = any(${p.not_labels}::bigint[])`)}`,
-  labelled: () => bears(sql`true`),
-  unlabelled: () => sql`not ${bears(sql`true`)}`,
+     where k.noteable_id = i.id and l.title = any(${p.more_labels}::text[]))`,
+  not_labels: (p) => sql`not ${bearsOneOf(p.not_labels)}`,
+  labelled: () => bears(),
+  unlabelled: () => sql`not ${bears()}`,
 }
 
 /** The labels of one title in the place of a list. */
@@ -75,12 +83,16 @@ export function wantLabels(
   if (word !== undefined) return { conditions: [word === 'any' ? 'labelled' : 'unlabelled'], values: {} }
   const labels = titlesOf(given)
   const found = known.filter(({ title }) => labels.includes(title))
-  const [first, ...more] = found
   if (found.length < labels.length) return undefined
-  if (first === undefined) return { conditions: [], values: {} }
-  return more.length === 0
-    ? { conditions: ['label'], values: { label: first.ids } }
-    : { conditions: ['label', 'labels'], values: { label: first.ids, labels } }
+  const joined = JOINED.slice(0, found.length).map((name, at) => [name, found[at]?.ids ?? []] as const)
+  const more_labels = found.slice(JOINED.length).map(({ title }) => title)
+  return {
+    conditions: [
+      ...joined.map(([name]) => name),
+      ...(more_labels.length > 0 ? (['more_labels'] as const) : []),
+    ],
+    values: { ...Object.fromEntries(joined), more_labels },
+  }
 }
 
 /** The same of what they must not bear. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { NO_LABELS } from '../../core/label_filters.ts'
 import { listPage, matching } from '../../core/record_list.ts'
 import { ROLES, openTo, type Viewer } from '../../core/roles.ts'
 import type { Db } from '../../db/client.ts'
@@ -24,8 +25,13 @@ export interface Filter {
 
 type ListShape = Shape & Order
 
-const list = pageStatements<ListShape, Values, IssueShown>((p, shape) =>
-  listPage(issuesOf(p, shape), orderOf(shape), (chosen) => shownIssues(chosen, p.viewer)),
+/** How many issues a filter leaves depends on its value: only the plain list of a project is planned once for all. */
+const isFiltered = (shape: Shape): boolean =>
+  shape.in !== 'project' || shape.conditions.some((name) => name !== 'state')
+
+const list = pageStatements<ListShape, Values, IssueShown>(
+  (p, shape) => listPage(issuesOf(p, shape), orderOf(shape), (chosen) => shownIssues(chosen, p.viewer)),
+  isFiltered,
 )
 
 const counts = statements<Shape, Values, Counts>(
@@ -33,7 +39,7 @@ const counts = statements<Shape, Values, Counts>(
     select count(*)::int as all, count(*) filter (where i.state = 'closed')::int as closed,
            count(*) filter (where i.state = 'opened')::int as opened
       from (${matching(issuesOf(p, shape), sql`i.state`)}) i`,
-  () => true,
+  isFiltered,
 )
 export interface Counts {
   readonly all: number
@@ -48,8 +54,7 @@ const NONE: FilterValues = {
   iids: [],
   author: 0,
   assignee: 0,
-  label: [],
-  labels: [],
+  ...NO_LABELS,
   milestone: 0,
   milestones: [],
   weight: 0,
@@ -66,7 +71,6 @@ const NONE: FilterValues = {
   not_iids: [],
   not_author: 0,
   not_assignees: [],
-  not_labels: [],
   not_milestones: [],
   not_weight: 0,
   not_epic: 0,

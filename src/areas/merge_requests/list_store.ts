@@ -68,10 +68,14 @@ function mergeRequestsOf(p: Slots, shape: Shape): RecordList {
   }
 }
 
+/** How many merge requests a filter leaves depends on its value: only the plain list of a project is planned once for all. */
+const isFiltered = (shape: Shape): boolean =>
+  shape.in !== 'project' || shape.not.length > 0 || shape.filters.some((name) => name !== 'state')
+
 const list = pageStatements<Shape, Values, MergeRequestShown>((given, shape) => {
   const p = given as unknown as Slots
   return listPage(mergeRequestsOf(p, shape), orderOf(shape.order, shape.descending), shownMergeRequests)
-})
+}, isFiltered)
 
 const known = statement(
   (p: StatementSlots<LabelPlace & { labels: readonly string[] }>) => sql<{ labels: KnownLabels[] }>`

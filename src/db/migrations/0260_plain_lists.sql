@@ -43,6 +43,8 @@ alter table award_emoji
   drop column noteable_confidential;
 alter table issues drop column labelled, drop column assigned;
 alter table merge_requests drop column labelled;
+drop index label_links_noteable;
+create index label_links_noteable on label_links (noteable_id, label_id);
 create index issue_assignees_user on issue_assignees (user_id);
 create index award_emoji_user on award_emoji (user_id, name);
 
