@@ -1,108 +1,123 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db/client.ts'
-import { COUNTED } from '../db/pages.ts'
-import { known, statements } from '../db/statement.ts'
+import type { Sql } from '../db/statement.ts'
 import { meaning } from '../db/text.ts'
-import { NOTHING, belongingOf, type Belonging, type Besides } from './areas.ts'
-import { placeOf, sought, type P, type Shape } from './namespace_list_filters.ts'
+import { lasts } from './expiry.ts'
 import type { NamespaceListFilters, NamespaceListShape, NamespaceListValues } from './namespace_list_shape.ts'
-import {
-  counted,
-  cutOf,
-  found,
-  isFound,
-  isNamed,
-  isSet,
-  namespaces,
-  sources,
-} from './namespace_list_sources.ts'
 import { ROLES, openTo, type Viewer } from './roles.ts'
-import { VISIBILITIES } from './visibilities.ts'
-import { and, chosen, union, whole, type Parts } from './walks.ts'
-import { isFrequent } from './word_search.ts'
+import { bySimilarity } from './similarity.ts'
 
-type Raw = RawBuilder<unknown>
+// Lists of groups and of namespaces: one plain statement, of which each filter is a condition on the namespace `n`. They
+// read `mine`, the grants of the viewer.
 
-/** A list of groups, or of namespaces. */
-export function partsOf(p: P, shape: Shape): Parts {
-  const cut = cutOf(p, shape)
-  const { order } = cut
-  const frequent = isFrequent(
-    'namespaces',
-    'n',
-    and(sought(p, shape)),
-    shape.people ? undefined : sql`kind = 'group'`,
-  )
-  const ids = (reach: number): Raw => chosen(namespaces, sources(p, shape, { ...cut, reach }), order, p)
-  return {
-    before: isFound(shape)
-      ? sql`frequent as materialized (select ${frequent} as it), ${found(p, shape)}`
-      : undefined,
-    page: ids(shape.reach),
-    all: ids(COUNTED),
-    rows: (some) => whole(namespaces, some, order),
-    order,
-    matches: (most) => sql`select from (${union(counted(p, shape, most))}) m`,
+type P = { readonly [Name in keyof NamespaceListValues]: RawBuilder<NamespaceListValues[Name]> }
+
+function placeOf(p: P, of: NamespaceListShape['of']): Sql {
+  switch (of) {
+    case 'all':
+      return sql`true`
+    case 'top':
+      return sql`n.parent_id is null`
+    case 'children':
+      return sql`n.parent_id = ${p.of_id}`
+    case 'below':
+      return sql`n.traversal_ids @> array[${p.of_id}::bigint] and n.id <> ${p.of_id}`
+    case 'sharing':
+      return sql`n.id = any(array(select l.shared_group_id from group_group_links l
+        where l.shared_with_group_id = ${p.of_id} and ${lasts('l')}))`
+    case 'invited':
+      return sql`n.id = any(array(select l.shared_with_group_id from group_group_links l
+        where l.shared_group_id = any(${p.line}::bigint[]) and ${lasts('l')}))`
   }
 }
-/** Whether a range is walked in its own order: the planner takes one that it does not know for short, and sorts it. */
-export const isRanged = ({ after }: Shape): boolean => after
 
-/** More than these are not fetched and sorted. */
-const SORTED = 2_000
-const size = statements<Pick<NamespaceListShape, 'of' | 'people'>, NamespaceListFilters, { small: boolean }>(
-  (p, place) => sql`
-    select count(*) <= ${sql.lit(SORTED)} as small
-      from (select from namespaces n where ${and(placeOf(p, place))} limit ${sql.lit(SORTED + 1)}) m`,
-)
-/** Whether there is no need for a walk. */
-async function isSmall(db: Db, shape: NamespaceListShape, filters: NamespaceListFilters): Promise<boolean> {
-  const { of, people } = shape
-  if (of === 'all' || isSet(shape) || (isNamed(shape) && shape.search === null)) return false
-  return (await db.rows(size({ of, people }), filters))[0]?.small === true
+const heldFrom = (least: Sql): Sql => sql`array(
+  select g.namespace_id from mine g where g.access_level >= ${least} and g.namespace_id is not null)`
+const denied = sql`array(
+  select g.namespace_id from mine g where g.access_level = ${sql.lit(ROLES.no_access)} and g.namespace_id is not null)`
+const minimal = sql`select g.namespace_id from mine g where g.access_level = ${sql.lit(ROLES.minimal_access)}`
+/** The line above whatever the viewer is let into, and groups held with Minimal Access. */
+const above = sql`${minimal} union
+  select unnest(d.traversal_ids) from mine g left join projects gp on gp.id = g.project_id
+    join namespaces d on d.id = coalesce(g.namespace_id, gp.namespace_id)
+   where g.access_level >= ${sql.lit(ROLES.guest)}
+     and not exists (select from mine z where z.access_level = ${sql.lit(ROLES.no_access)}
+                      and (z.namespace_id = any(d.traversal_ids) or z.project_id = g.project_id))`
+const owned = (p: P): Sql => sql`
+  select m.namespace_id from members m
+   where m.user_id = ${p.user_id} and m.access_level >= ${sql.lit(ROLES.owner)} and m.namespace_id is not null
+     and ${lasts('m')}`
+
+/** Whether the viewer belongs to it, as the scope has it. A denial wins, whatever gave the role. */
+function holds(p: P, scope: 'visible' | 'member' | 'owned' | 'role'): Sql {
+  const is = (ids: Sql): Sql => sql`n.id = any(array(${ids}))`
+  const held = {
+    visible: sql`(n.traversal_ids && ${heldFrom(sql.lit(ROLES.guest))} or ${is(above)})`,
+    member: sql`(n.traversal_ids && ${heldFrom(sql.lit(ROLES.guest))} or ${is(above)})`,
+    owned: is(owned(p)),
+    role: sql`(n.traversal_ids && ${heldFrom(sql`greatest(${p.role}, ${sql.lit(ROLES.guest)})`)}
+               or ${p.role} <= ${sql.lit(ROLES.minimal_access)} and ${is(minimal)})`,
+  }[scope]
+  return sql`(${held} and not n.traversal_ids && ${denied})`
 }
 
-/** What the viewer belongs to, as far as the scope asks for it. */
-async function readBelonging(
-  db: Db,
-  viewer: Viewer | null,
-  { of, scope }: NamespaceListShape,
-  { of_id: id, of_path: path, role }: NamespaceListFilters,
-): Promise<Belonging> {
-  if (viewer === null || scope === 'all') return NOTHING
-  const minimal = role <= ROLES.minimal_access ? 'minimal' : 'none'
-  const besides: Besides = scope === 'role' ? minimal : scope === 'owned' ? 'owned' : 'line'
-  const place = of === 'children' || of === 'below' ? { id, path } : undefined
-  const level = scope === 'role' ? Math.max(role, ROLES.guest) : ROLES.guest
-  const belonging = await belongingOf(db, viewer.id, level, { place, besides })
-  if (scope === 'owned') return { ...belonging, areas: [], roots: [], homes: [], many: false }
-  // What stands at the top and is held is topmost among what is held.
-  return of === 'top' ? { ...belonging, homes: belonging.roots, many: false } : belonging
+function sees(p: P, { scope }: NamespaceListShape): Sql {
+  if (scope === 'all') return sql`true`
+  return scope === 'visible' ? sql`(n.visibility = any(${p.open_to}) or ${holds(p, scope)})` : holds(p, scope)
 }
 
-/** What a list is planned for, and the values that come with it. */
-export async function planned<Wanted extends NamespaceListShape>(
-  db: Db,
-  viewer: Viewer | null,
-  shape: Wanted,
-  filters: NamespaceListFilters,
-): Promise<[Wanted & Shape, NamespaceListValues]> {
-  const { areas, roots, homes, besides, many, denies, held_namespaces, held_levels } = await readBelonging(
-    db,
-    viewer,
-    shape,
-    filters,
-  )
-  const small = await isSmall(db, shape, filters)
-  const reach = known(filters.limit + filters.offset)
-  // A role on a group opens what is below it. Groups that were invited to it, or it to, lie elsewhere.
-  const isBelow = shape.of === 'children' || shape.of === 'below'
-  const held = shape.scope === 'all' || (isBelow && !denies && roots.includes(filters.of_id))
-  const open = held ? VISIBILITIES : shape.scope === 'visible' ? openTo(viewer) : []
-  const belongs = many ? 'many' : homes.length + besides.length > 0 ? 'few' : 'nothing'
-  const denied = held_namespaces.filter((id, at) => id !== 0 && held_levels[at] === ROLES.no_access)
-  return [
-    Object.assign({ open, belongs, denies: denied.length > 0, small, reach } as const, shape),
-    Object.assign({ areas, roots, homes, besides, denied, pattern: meaning(filters.search) }, filters),
-  ]
+/** A part of the name or the path; of groups anywhere, of the whole address. */
+function sought(p: P, { search, of, people }: NamespaceListShape): Sql {
+  const address = search === 'part' && !people && (of === 'all' || of === 'top')
+  return sql`(n.name ilike ${p.pattern} or ${address ? sql`n.full_path` : sql`n.path`} ilike ${p.pattern})`
 }
+
+const conditions = (p: P, shape: NamespaceListShape): Sql[] => [
+  ...(shape.people ? [] : [sql`n.kind = 'group'`]),
+  placeOf(p, shape.of),
+  sees(p, shape),
+  ...(shape.visibility === null ? [] : [sql`n.visibility = ${sql.lit(shape.visibility)}`]),
+  ...(shape.search === null ? [] : [sought(p, shape)]),
+  ...(shape.skips ? [sql`n.id <> all(${p.skips}::bigint[])`] : []),
+  ...(shape.storage ? [sql`n.repository_storage = ${p.storage}`] : []),
+  ...(shape.attributes ? [sql`n.custom_attributes @> ${p.attributes}::jsonb`] : []),
+  ...(shape.markedForDeletion ? [sql`n.marked_for_deletion_on = ${p.marked_for_deletion_on}::date`] : []),
+  ...(shape.after ? [sql`(n.name, n.id) > (${p.after_name}, ${p.after_id}::bigint)`] : []),
+]
+
+/** Ties go to the older one, whichever way the order runs. */
+function orderOf(p: P, { order, search, descending }: NamespaceListShape): Sql {
+  if (order === 'similarity')
+    return search === null ? sql`n.name, n.id` : bySimilarity('n', p.search, sql`n.parent_id is null`)
+  const way = descending ? sql`desc` : sql`asc`
+  return order === 'id' ? sql`n.id ${way}` : sql`${sql.ref(`n.${order}`)} ${way}, n.id`
+}
+
+export interface Parts {
+  /** The rows of the page, in order. */
+  readonly page: Sql
+  readonly matches: Sql
+  /** What sorts `n`. */
+  readonly order: Sql
+}
+
+/** A list as parts of its statement. */
+export function namespaceList(p: P, shape: NamespaceListShape): Parts {
+  const order = orderOf(p, shape)
+  const matches = sql`from namespaces n where ${sql.join(conditions(p, shape), sql` and `)}`
+  return {
+    page: sql`select n.* ${matches} order by ${order} limit ${p.limit} offset ${p.offset}`,
+    matches: sql`select ${matches}`,
+    order,
+  }
+}
+
+/** How many namespaces such a filter leaves depends on its value: these lists are planned for their values each time. */
+export const isFiltered = ({ search, attributes, after }: NamespaceListShape): boolean =>
+  search !== null || attributes || after
+
+export const valuesOf = (viewer: Viewer | null, filters: NamespaceListFilters): NamespaceListValues => ({
+  ...filters,
+  user_id: viewer?.id ?? null,
+  open_to: openTo(viewer),
+  pattern: meaning(filters.search),
+})

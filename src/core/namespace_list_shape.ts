@@ -1,6 +1,5 @@
 import type { Visibility } from '../db/schema.ts'
 import type { Meant } from '../db/text.ts'
-import type { Belonging } from './areas.ts'
 
 export interface NamespaceListShape {
   /** Groups alone, or the namespaces of people besides. */
@@ -40,12 +39,11 @@ export interface NamespaceListFilters {
   readonly limit: number
   readonly offset: number
 }
-export type NamespaceListValues = Omit<NamespaceListFilters, 'role'> &
-  Pick<Belonging, 'areas' | 'roots' | 'homes' | 'besides'> & {
-    /** What is taken away from the viewer, with all that stands below. */
-    readonly denied: readonly number[]
-    readonly pattern: string
-  }
+export interface NamespaceListValues extends NamespaceListFilters {
+  readonly user_id: number | null
+  readonly open_to: readonly Visibility[]
+  readonly pattern: string
+}
 
 export const NAMESPACE_LIST_SHAPE: NamespaceListShape = {
   people: false,

@@ -1,121 +1,140 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/client.ts'
-import type { Visibility } from '../db/schema.ts'
-import { COUNTED } from '../db/pages.ts'
-import { known, statement, statements, type Slots } from '../db/statement.ts'
+import { type Listed, paged, pageStatements } from '../db/pages.ts'
+import type { Sql } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
-import { NOTHING, belongingOf, mineFrom, type Belonging } from './areas.ts'
-import {
-  among,
-  frequency,
-  isAlike,
-  openOf,
-  ownOf,
-  placeOf,
-  seeks,
-  type P,
-  type Shape,
-} from './project_list_filters.ts'
-import type { ProjectListFilters, ProjectListShape, ProjectListValues } from './project_list_shape.ts'
-import { counted, cutOf, found, isFound, isSet, projects, sources } from './project_list_sources.ts'
-import { ROLES, openTo, type Viewer } from './roles.ts'
+import { lasts } from './expiry.ts'
+import type {
+  ProjectListFilters,
+  ProjectListShape,
+  ProjectListValues,
+  ProjectSet,
+} from './project_list_shape.ts'
+import { ROLES, openTo, roleInProject, type Viewer } from './roles.ts'
 import { mine } from './sight.ts'
-import { VISIBILITIES } from './visibilities.ts'
-import { chosen, union, whole, type Parts } from './walks.ts'
+import { bySimilarity, isCalled } from './similarity.ts'
 
-type Raw = RawBuilder<unknown>
+// Lists of projects: one plain statement, of which each filter is a condition on the project `p`.
 
-/** A list of projects. Its parts read `mine`, the grants of the viewer. */
-export function partsOf(p: P, shape: Shape): Parts {
-  const cut = cutOf(p, shape)
-  const { order } = cut
-  const grants = shape.belongs === 'unread' ? mine(p) : mineFrom(p)
-  const ids = (reach: number): Raw => chosen(projects, sources(p, shape, { ...cut, reach }), order, p)
-  return {
-    before: isFound(shape) ? sql`${grants}, ${frequency(p, shape)}, ${found(p, shape)}` : grants,
-    beside: grants,
-    page: ids(shape.reach),
-    all: ids(COUNTED),
-    rows: (some) => whole(projects, some, order),
-    order,
-    matches: (most) =>
-      sql`select from (${union(counted(p, shape, most).map((each) => sql`select m.id from (${each}) m`))}) m`,
+export type P = { readonly [Name in keyof ProjectListValues]: RawBuilder<ProjectListValues[Name]> }
+export type Shape = ProjectListShape & { readonly everything: boolean }
+
+function placeOf(p: P, of: ProjectListShape['of'] | ProjectSet): Sql {
+  switch (of) {
+    case 'all':
+      return sql`true`
+    case 'namespace':
+      return sql`p.namespace_id = ${p.of_id}`
+    case 'below':
+      return sql`p.namespace_id = any(array(
+        select d.id from namespaces d where d.traversal_ids @> array[${p.of_id}::bigint]))`
+    case 'above':
+      return sql`p.namespace_id = any(${p.line}::bigint[])`
+    case 'forks':
+      return sql`p.forked_from_project_id = ${p.of_id}`
+    case 'starred':
+      return sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.of_id}))`
+    case 'shared':
+      return sql`p.id = any(array(select l.project_id from project_group_links l
+        where l.group_id = ${p.of_id} and ${lasts('l')}))`
   }
 }
 
-/** More projects than these are not fetched and sorted. */
-const SORTED = 2_000
-const size = statements<
-  Pick<ProjectListShape, 'of'> & { among: readonly Visibility[] },
-  ProjectListFilters,
-  { small: boolean }
->(
-  (p, { of, among: seen }) => sql`
-    select count(*) <= ${sql.lit(SORTED)} as small
-      from (select from projects p
-             where ${placeOf(p, of) ?? sql`true`} and ${among(seen)} limit ${sql.lit(SORTED + 1)}) m`,
+/** What the viewer is let into anywhere, looked up once: roles are computed for these projects alone. */
+const belongs = sql`(
+  p.namespace_id = any(array(
+    select d.id from namespaces d where d.traversal_ids && array(
+      select g.namespace_id from mine g where g.namespace_id is not null)))
+  or p.id = any(array(select g.project_id from mine g where g.project_id is not null)))`
+const role = roleInProject(
+  sql`mine`,
+  sql`p.id`,
+  sql`(select n.traversal_ids from namespaces n where n.id = p.namespace_id)::bigint[]`,
 )
+const holds = (least: Sql): Sql => sql`(${belongs} and coalesce(${role}, 0) >= ${least})`
+
+function sees(p: P, shape: Shape): Sql {
+  if (shape.role) return holds(p.role)
+  if (shape.everything) return sql`true`
+  return sql`(p.visibility = any(${p.open_to}) or ${holds(sql.lit(ROLES.guest))})`
+}
+
+const inPart = (p: P): Sql => sql`
+  (p.name ilike ${p.pattern} or p.description ilike ${p.pattern}
+   or (p.full_path ilike ${p.pattern} and (p.path ilike ${p.pattern} or ${p.namespaces})))`
+
+const conditions = (p: P, shape: Shape): Sql[] => [
+  sql`(${sql.join(
+    [shape.of, ...shape.also].map((of) => placeOf(p, of)),
+    sql` or `,
+  )})`,
+  sees(p, shape),
+  ...(shape.visibility === null ? [] : [sql`p.visibility = ${sql.lit(shape.visibility)}`]),
+  ...(shape.archived === null ? [] : [sql`p.archived = ${sql.lit(shape.archived)}`]),
+  ...(shape.search === 'whole' ? [isCalled('p', p.search)] : []),
+  ...(shape.search === 'part' ? [inPart(p)] : []),
+  ...(shape.topic ? [sql`p.topics @> ${p.topics}::text[]`] : []),
+  ...(shape.attributes ? [sql`p.custom_attributes @> ${p.attributes}::jsonb`] : []),
+  ...(shape.starred
+    ? [sql`p.id = any(array(select s.project_id from project_stars s where s.user_id = ${p.user_id}))`]
+    : []),
+  ...(shape.imported
+    ? [
+        sql`p.creator_id = ${p.user_id}
+            and exists (select from project_imports i where i.project_id = p.id and i.kind = 'url')`,
+      ]
+    : []),
+  ...shape.uses.map((feature) => sql`not p.settings @> ${sql.lit(`{"${feature}_enabled":false}`)}::jsonb`),
+  ...(shape.ids ? [sql`p.id > ${p.id_after} and p.id < ${p.id_before}`] : []),
+  ...(shape.active
+    ? [
+        sql`p.last_activity_at > ${p.active_after}::timestamptz and p.last_activity_at < ${p.active_before}::timestamptz`,
+      ]
+    : []),
+  ...(shape.updated
+    ? [
+        sql`p.updated_at > ${p.updated_after}::timestamptz and p.updated_at < ${p.updated_before}::timestamptz`,
+      ]
+    : []),
+]
+
+function orderOf(p: P, { order, search, descending }: Shape): Sql {
+  if (order === 'similarity') return search === null ? sql`p.name, p.id` : bySimilarity('p', p.search)
+  const way = descending ? sql`desc` : sql`asc`
+  return order === 'id' ? sql`p.id ${way}` : sql`${sql.ref(`p.${order}`)} ${way}, p.id ${way}`
+}
+
+/** How many projects such a filter leaves depends on its value: these lists are planned for their values each time. */
+const isFiltered = (shape: Shape): boolean =>
+  shape.search !== null || shape.topic || shape.attributes || shape.ids || shape.active || shape.updated
 
 /**
- * Whether there is no need for a walk. Right in a namespace every order has its index, but how alike something is to a word
- * none of them knows: who is shown little of it would walk far.
+ * Lists of projects, a page at a time: `shown` selects from the whole rows of one page, in any order. Projects that the
+ * viewer does not see are left out.
  */
-async function isSmall(db: Db, shape: Shape, filters: ProjectListFilters): Promise<boolean> {
-  const { of } = shape
-  if (of !== 'below' && !(of === 'namespace' && seeks(shape))) return false
-  const isOpen = isAlike(shape) || ownOf(shape).length === 0
-  const seen = of === 'namespace' && isOpen ? openOf(shape) : VISIBILITIES
-  return (await db.rows(size({ of, among: seen }), filters))[0]?.small === true
-}
-
-const crowded = statement(
-  (p: Slots<Pick<Belonging, 'homes'>>) => sql<{ it: boolean }>`
-    select count(*) > ${sql.lit(SORTED)} as it
-      from (select from projects p where p.namespace_id = any(${p.homes}::bigint[]) limit ${sql.lit(SORTED + 1)}) m`,
-)
-
-type Reading = Belonging & Pick<Shape, 'belongs' | 'held'>
-
-/** What the viewer belongs to, as far as it stands in the place of the list: of little, all is asked row by row. */
-async function readBelonging(
+export function projectPages<Row>(
+  shown: (p: P, rows: RawBuilder<unknown>, shape: Shape) => RawBuilder<Row>,
+): (
   db: Db,
   viewer: Viewer | null,
   shape: ProjectListShape,
   filters: ProjectListFilters,
-): Promise<Reading> {
-  const { of, role } = shape
-  if (viewer === null) return { ...NOTHING, belongs: 'nothing', held: false }
-  const sees = viewer.admin && !role
-  if (sees || isSet(shape) || (of === 'namespace' && shape.uncounted))
-    return { ...NOTHING, belongs: 'unread', held: false }
-  const { of_id: id, of_path: path } = filters
-  const place = of === 'all' ? undefined : { id, path }
-  const belonging = await belongingOf(db, viewer.id, role ? filters.role : ROLES.guest, { place })
-  const all = place !== undefined && belonging.areas.includes(path)
-  const { areas, homes, single, many, denies } =
-    of !== 'namespace'
-      ? belonging
-      : { ...belonging, many: false, areas: all ? [path] : [], homes: all ? [id] : [] }
-  // What is looked for in few homes is looked for in each of their projects: those may be many.
-  const isCrowded = !many && seeks(shape) && homes.length > 0 && (await db.rows(crowded, { homes }))[0]?.it
-  const belongs = many || isCrowded ? 'many' : areas.length + single.length > 0 ? 'few' : 'nothing'
-  return { ...belonging, areas, homes, belongs, held: all && !denies }
-}
-
-/** What a list is planned for, and the values that come with it. */
-export async function planned(
-  db: Db,
-  viewer: Viewer | null,
-  shape: ProjectListShape,
-  filters: ProjectListFilters,
-): Promise<[Shape, ProjectListValues]> {
-  const belonging = await readBelonging(db, viewer, shape, filters)
-  const { belongs, held, denies } = belonging
-  const open = openTo(viewer)
-  const everything = viewer?.admin === true
-  const reach = known(filters.limit + filters.offset)
-  const full = Object.assign({ everything, open, belongs, held, denies, small: false, reach }, shape)
-  full.small = await isSmall(db, full, filters)
-  const values = { user_id: viewer?.id ?? null, open_to: open, pattern: containing(filters.search) }
-  return [full, Object.assign(values, filters, belonging)]
+) => Promise<Listed<Row>> {
+  const list = pageStatements<Shape, ProjectListValues, Row>((p, shape) => {
+    const order = orderOf(p, shape)
+    const matches = sql`from projects p where ${sql.join(conditions(p, shape), sql` and `)}`
+    const page = sql`select p.* ${matches} order by ${order} limit ${p.limit} offset ${p.offset}`
+    return paged(
+      sql<Row>`${shown(p, page, shape)} order by ${order}`,
+      shape.uncounted ? undefined : sql`select ${matches}`,
+      mine(p),
+    )
+  }, isFiltered)
+  return (db, viewer, shape, filters) =>
+    db.page(list({ ...shape, everything: viewer?.admin === true }), {
+      ...filters,
+      user_id: viewer?.id ?? null,
+      open_to: openTo(viewer),
+      pattern: containing(filters.search),
+    })
 }

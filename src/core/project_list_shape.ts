@@ -1,6 +1,5 @@
 import type { Visibility } from '../db/schema.ts'
 import type { Meant } from '../db/text.ts'
-import type { Belonging } from './areas.ts'
 
 export const PROJECT_ORDERS = [
   'id',
@@ -64,12 +63,11 @@ export interface ProjectListFilters {
   readonly limit: number
   readonly offset: number
 }
-export type ProjectListValues = ProjectListFilters &
-  Omit<Belonging, 'many' | 'denies'> & {
-    readonly user_id: number | null
-    readonly open_to: readonly Visibility[]
-    readonly pattern: string
-  }
+export interface ProjectListValues extends ProjectListFilters {
+  readonly user_id: number | null
+  readonly open_to: readonly Visibility[]
+  readonly pattern: string
+}
 
 export const PROJECT_LIST_SHAPE: ProjectListShape = {
   of: 'all',

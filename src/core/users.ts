@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import type { User } from '../db/schema.ts'
-import { q, statement, type Slots } from '../db/statement.ts'
+import { q, statement, type Slots, type Sql } from '../db/statement.ts'
+
+/** Whether the name or the user name of the user `u` is like the pattern. */
+export const namesUser = (pattern: Sql): Sql => sql`(u.name ilike ${pattern} or u.username ilike ${pattern})`
 
 export interface NewUser {
   readonly username: string

@@ -4,9 +4,6 @@ import { statements, type Slots, type Statement } from './statement.ts'
 /** Totals stop here, as published: a longer list tells neither its number of records nor its number of pages. */
 export const COUNTED = 10_000
 
-/** The counted query; a function of a row limit where the list unites several parts that each need the limit. */
-export type Matches = RawBuilder<unknown> | ((limit: number) => RawBuilder<unknown>)
-
 /** Parameters of a page's statement. */
 export interface Page {
   readonly limit: number
@@ -18,14 +15,14 @@ export interface Paging<Row> {
   /** One page, ordered and cut by `limit` and `offset`. */
   readonly rows: RawBuilder<Row>
   /** The same list uncut and unordered; undefined where no total is asked for. */
-  readonly matches: Matches | undefined
+  readonly matches: RawBuilder<unknown> | undefined
   /** Common table expressions that both read. */
   readonly before: RawBuilder<unknown> | undefined
 }
 
 export const paged = <Row>(
   rows: RawBuilder<Row>,
-  matches: Matches | undefined,
+  matches: RawBuilder<unknown> | undefined,
   before?: RawBuilder<unknown>,
 ): Paging<Row> => ({ rows, matches, before })
 
@@ -35,11 +32,9 @@ export type Paged<Row> = Row & { readonly total_count: number | null; readonly p
 /** Answers one page and its total in one round trip. */
 export type PageStatement<Values extends object, Row> = Statement<Values, Paged<Row>>
 
-function total(matches: Matches | undefined): RawBuilder<unknown> {
+function total(matches: RawBuilder<unknown> | undefined): RawBuilder<unknown> {
   if (matches === undefined) return sql`select null::int as total_count`
-  const limit = COUNTED + 1
-  const rows = typeof matches === 'function' ? matches(limit) : matches
-  return sql`select count(*)::int as total_count from (${rows} limit ${sql.lit(limit)}) m`
+  return sql`select count(*)::int as total_count from (${matches} limit ${sql.lit(COUNTED + 1)}) m`
 }
 
 const withTotal = <Row>({ rows, matches, before }: Paging<Row>): RawBuilder<Paged<Row>> => sql`

@@ -112,13 +112,3 @@ function compile<Values extends object, Row>(
   )
   return { name, text, bind: (values) => readers.map((read) => read(values as Record<string, unknown>)) }
 }
-
-const REACHES = [21, 101, 500, 2_000, 10_000, 60_000]
-
-/**
- * A few more rows than `reach`, as a number that may stand in the text of a statement: the planner takes a limit that it
- * does not know for a tenth of the table, and plans such a statement anew each time it is sent. There are few of them,
- * whatever page a caller asks for: each is a statement of its own.
- */
-export const known = (reach: number): number =>
-  REACHES.find((each) => each >= reach) ?? 10 ** Math.ceil(Math.log10(reach))

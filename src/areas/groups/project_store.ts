@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
 import { showsCodeOf } from '../../core/feature_sight.ts'
-import { projectPages } from '../../core/project_pages.ts'
+import { projectPages } from '../../core/project_list.ts'
 import { homeOf } from '../../core/roles.ts'
 import { role, seesGroup, visibleForks } from '../../core/sight.ts'
 import type { ProjectInGroup } from '../../records/project.ts'

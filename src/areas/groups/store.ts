@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
-import { isRanged, partsOf, planned } from '../../core/namespace_list.ts'
-import type { Shape } from '../../core/namespace_list_filters.ts'
+import { isFiltered, namespaceList, valuesOf } from '../../core/namespace_list.ts'
 import type {
   NamespaceListFilters,
   NamespaceListShape,
@@ -18,31 +17,24 @@ import type { GroupWithSizes } from './entity.ts'
 const size = (namespaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
   select coalesce(sum(p.repository_size), 0)::bigint from projects p where p.namespace_id = any(${namespaces}))`
 
-interface Shown extends Shape {
-  readonly sizes: boolean
-}
+type Shown = NamespaceListShape & { readonly sizes: boolean }
 const list = pageStatements<Shown, NamespaceListValues, GroupWithSizes>((p, shape) => {
-  const { before, page, all, rows, order, matches } = partsOf(p, shape)
+  const { page, matches, order } = namespaceList(p, shape)
   const sizes = shape.sizes
     ? sql`${size(sql`array[n.id]`)} as repository_size,
           ${size(sql`array(select d.id from namespaces d where d.traversal_ids @> array[n.id])`)} as root_repository_size`
     : sql`null as repository_size, null as root_repository_size`
-  const shown = (ids: RawBuilder<unknown>): RawBuilder<GroupWithSizes> =>
-    sql<GroupWithSizes>`select n.*, ${sizes} from (${rows(ids)}) n order by ${order}`
-  const ordering = { chosen: all, shown }
-  return { ...paged(shown(page), shape.after ? undefined : matches, before), ordering }
-}, isRanged)
+  const shown = sql<GroupWithSizes>`select n.*, ${sizes} from (${page}) n order by ${order}`
+  return paged(shown, shape.after ? undefined : matches, mine(p))
+}, isFiltered)
 
 /** One page of groups, in as many round trips whatever their number. */
-export async function listGroups(
+export const listGroups = (
   db: Db,
   viewer: Viewer | null,
-  shape: NamespaceListShape & { readonly sizes: boolean },
+  shape: Shown,
   filters: NamespaceListFilters,
-): Promise<Listed<GroupWithSizes>> {
-  const [whole, values] = await planned(db, viewer, shape, filters)
-  return db.page(list(whole), values)
-}
+): Promise<Listed<GroupWithSizes>> => db.page(list(shape), valuesOf(viewer, filters))
 
 export interface GroupShare {
   readonly group_id: number

@@ -2,11 +2,11 @@ import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
 import { own, type Source } from '../../core/membership.ts'
 import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { namesUser, usersNamed } from '../../core/word_search.ts'
+import { namesUser } from '../../core/users.ts'
 import type { Db } from '../../db/client.ts'
 import type { Visibility } from '../../db/schema.ts'
-import { paged, pageStatements, type Listed } from '../../db/pages.ts'
-import { known, statement, statements, type Slots } from '../../db/statement.ts'
+import { COUNTED, paged, pageStatements, type Listed } from '../../db/pages.ts'
+import { statement, statements, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { Author } from '../../records/user.ts'
 
@@ -27,8 +27,6 @@ interface Shape {
   readonly query: boolean
   readonly user_ids: boolean
   readonly skip_users: boolean
-  /** How many to take from each group that gives members. */
-  readonly reach: number
 }
 interface Values {
   readonly source_id: number
@@ -126,10 +124,10 @@ const listStatement = pageStatements<Shape, Values, Member>((p, shape) => {
   return paged(
     sql<Member>`${shown(strongest(p, shape, who))} order by u.id`,
     severalWays(shape)
-      ? (most) => ids(p, shape, sql.lit(most))
+      ? ids(p, shape, sql.lit(COUNTED + 1))
       : sql`select from members m where ${own(shape, p.source_id)} and ${asked(p, shape)}`,
     sql`chosen as materialized (
-      ${ids(p, shape, sql.lit(shape.reach))} order by h.user_id limit ${p.limit} offset ${p.offset})`,
+      ${ids(p, shape, sql`${p.limit}::bigint + ${p.offset}::bigint`)} order by h.user_id limit ${p.limit} offset ${p.offset})`,
   )
 })
 const oneStatement = statements<Shape, Values, Member>((p, shape) =>
@@ -156,7 +154,6 @@ const shapeFor = ({ kind, role }: Source, viewer: Viewer | null, all: boolean): 
   query: false,
   user_ids: false,
   skip_users: false,
-  reach: 0,
 })
 
 export interface Wanted {
@@ -173,19 +170,16 @@ export async function list(
   source: Source,
   { all, query = '', user_ids, skip_users, page }: Wanted & { readonly page: Page },
 ): Promise<Listed<Member>> {
-  const named = query === '' ? undefined : await usersNamed(db, query)
-  const meant = named && user_ids ? named.filter((id) => user_ids.includes(id)) : (named ?? user_ids)
   const shape = {
     ...shapeFor(source, viewer, all),
-    query: query !== '' && named === undefined,
-    user_ids: meant !== undefined,
+    query: query !== '',
+    user_ids: user_ids !== undefined,
     skip_users: skip_users !== undefined,
-    reach: known(page.limit + page.offset),
   }
   const values = {
     ...valuesFor(source, viewer),
     pattern: containing(query),
-    user_ids: meant ?? [],
+    user_ids: user_ids ?? [],
     skip_users: skip_users ?? [],
     ...page,
   }

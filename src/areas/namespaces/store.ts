@@ -1,13 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/expiry.ts'
-import { partsOf, planned } from '../../core/namespace_list.ts'
-import type { Shape } from '../../core/namespace_list_filters.ts'
+import { isFiltered, namespaceList, valuesOf } from '../../core/namespace_list.ts'
 import {
   ANY_NAMESPACE,
   NAMESPACE_LIST_SHAPE,
+  type NamespaceListShape,
   type NamespaceListValues,
 } from '../../core/namespace_list_shape.ts'
-import { ROLES, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { ROLES, roleInNamespace, type Viewer } from '../../core/roles.ts'
+import { mine } from '../../core/sight.ts'
 import type { Db } from '../../db/client.ts'
 import { existing } from '../../db/rows.ts'
 import type { Namespace } from '../../db/schema.ts'
@@ -63,19 +64,17 @@ const counts = (namespace: string): RawBuilder<unknown> => {
 }
 
 interface ListValues extends NamespaceListValues {
-  readonly user_id: number
   readonly least_billable: number
 }
-const listStatement = pageStatements<Shape, ListValues, NamespaceWithCounts>((p, shape) => {
-  const { before, page: ids, rows, order, matches } = partsOf(p, shape)
-  const held = sql`held as materialized (select * from ${heldBy(p.user_id)} g)`
-  const page = sql<NamespaceWithCounts>`
+const listStatement = pageStatements<NamespaceListShape, ListValues, NamespaceWithCounts>((p, shape) => {
+  const { page, matches, order } = namespaceList(p, shape)
+  const shown = sql<NamespaceWithCounts>`
     with request as (select ${p.least_billable}::int as least_billable)
-    select n.*, coalesce(${roleInNamespace(sql`held`, sql`n.traversal_ids`)}, 0) as role, counted.*
-      from (${rows(ids)}) n, ${counts('n')}
+    select n.*, coalesce(${roleInNamespace(sql`mine`, sql`n.traversal_ids`)}, 0) as role, counted.*
+      from (${page}) n, ${counts('n')}
      order by ${order}`
-  return paged(page, matches, before === undefined ? held : sql`${held}, ${before}`)
-})
+  return paged(shown, matches, mine(p))
+}, isFiltered)
 
 export interface Wanted {
   readonly ownedOnly: boolean
@@ -92,20 +91,18 @@ export async function list(
   viewer: Viewer,
   { ownedOnly, topLevelOnly, search, leastBillable, limit, offset }: Wanted,
 ): Promise<Listed<NamespaceWithCounts>> {
-  const [shape, values] = await planned(
-    db,
-    viewer,
-    {
-      ...NAMESPACE_LIST_SHAPE,
-      people: true,
-      of: topLevelOnly ? 'top' : 'all',
-      scope: viewer.admin && !ownedOnly ? 'all' : 'role',
-      search: meant(search),
-    },
-    { ...ANY_NAMESPACE, search, role: ownedOnly ? ROLES.owner : ROLES.minimal_access, limit, offset },
-  )
-  const more = { user_id: viewer.id, least_billable: leastBillable }
-  return db.page(listStatement(shape), { ...values, ...more })
+  const shape: NamespaceListShape = {
+    ...NAMESPACE_LIST_SHAPE,
+    people: true,
+    of: topLevelOnly ? 'top' : 'all',
+    scope: viewer.admin && !ownedOnly ? 'all' : 'role',
+    search: meant(search),
+  }
+  const role = ownedOnly ? ROLES.owner : ROLES.minimal_access
+  return db.page(listStatement(shape), {
+    ...valuesOf(viewer, { ...ANY_NAMESPACE, search, role, limit, offset }),
+    least_billable: leastBillable,
+  })
 }
 
 const countsStatement = statement(

@@ -1,4 +1,4 @@
-import { projectPages } from '../../core/project_pages.ts'
+import { projectPages } from '../../core/project_list.ts'
 import type { ProjectRecord } from '../../records/full_project.ts'
 import { recordsOf, revive } from './record_store.ts'
 import { presentPage } from '../../http/pages.ts'

@@ -1,12 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import { namesUser, usersNamed } from '../../core/word_search.ts'
+import { namesUser } from '../../core/users.ts'
 import type { Db } from '../../db/client.ts'
-import { foundFirst } from '../../db/found.ts'
 import type { User } from '../../db/schema.ts'
 import type { Profile } from '../../db/schema_people.ts'
 import { type Listed, paged, pageStatements } from '../../db/pages.ts'
-import { known, statement, type Slots } from '../../db/statement.ts'
-import { meaning, meant } from '../../db/text.ts'
+import { statement, type Slots } from '../../db/statement.ts'
+import { meaning } from '../../db/text.ts'
 import { personOf, type Person } from '../../records/person.ts'
 
 export const ORDERS = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
@@ -45,9 +44,8 @@ export interface ListShape {
   readonly desc: boolean
   /** Administrators find users by addresses that others do not see. */
   readonly anyEmail: boolean
-  /** How what is searched for is found: as an address, a whole name, as the few users that it names, or by a look at each name. */
-  readonly by: 'address' | 'whole' | 'ids' | 'name' | null
-  readonly reach: number
+  /** Whether an address is searched for, or a name: the whole or a part, as the pattern says. */
+  readonly by: 'address' | 'name'
 }
 interface Values {
   readonly username: string
@@ -58,7 +56,6 @@ interface Values {
   readonly created_before: string
   readonly extern_uid: string
   readonly provider: string
-  readonly ids: readonly number[]
   readonly limit: number
   readonly offset: number
 }
@@ -72,11 +69,7 @@ const condition = (
     by === 'address'
       ? sql`u.id = any(array(select id from users where lower(public_email) = lower(${p.search})
         ${anyEmail ? sql`union select user_id from user_emails where lower(email) = lower(${p.search})` : sql``}))`
-      : by === 'ids'
-        ? sql`u.id = any(${p.ids}::bigint[])`
-        : by === 'whole'
-          ? sql`u.id = any(array(select u.id from users u where ${namesUser(p.pattern)}))`
-          : namesUser(p.pattern),
+      : namesUser(p.pattern),
   public_email: sql`lower(u.public_email) = lower(${p.public_email})`,
   created_after: sql`u.created_at > ${p.created_after}::timestamptz`,
   created_before: sql`u.created_at < ${p.created_before}::timestamptz`,
@@ -97,54 +90,18 @@ const condition = (
     where i.provider = ${p.provider} and lower(i.extern_uid) = lower(${p.extern_uid}))`,
 })
 
-/** Whether a value tells how many there are of what is looked for. */
-const isByChance = ({ by, having }: ListShape): boolean =>
-  by === 'name' || having.includes('created_after') || having.includes('created_before')
-
-interface Parts {
-  readonly where: RawBuilder<unknown>
-  readonly direction: RawBuilder<unknown>
-  readonly order: RawBuilder<unknown>
-  /** All that match, in order. */
-  readonly matches: RawBuilder<unknown>
-}
-function partsOf(p: Slots<Values>, shape: ListShape): Parts {
-  const conditions = condition(p, shape)
-  const where = sql.join([sql`true`, ...shape.having.map((name) => conditions[name])], sql` and `)
-  const direction = shape.desc ? sql`desc` : sql`asc`
-  const order = sql`order by u.${sql.ref(shape.order)} ${direction}, u.id ${direction}`
-  // A walk is fenced: the planner takes a name that is on everybody for a rare one.
-  const matches =
-    shape.by === 'name'
-      ? sql`from (select u.* from users u ${order} offset 0) u where ${where}`
-      : sql`from users u where ${where} ${order}`
-  return { where, direction, order, matches }
-}
+/** How many users such a filter leaves depends on its value: these lists are planned for their values each time. */
+const isFiltered = ({ having }: ListShape): boolean =>
+  (['search', 'created_after', 'created_before'] as const).some((name) => having.includes(name))
 
 const listStatement = pageStatements<ListShape, Values, Person>((p, shape) => {
-  const { where, order, matches } = partsOf(p, shape)
-  return paged(
-    sql<Person>`${personOf(sql`select u.* from (select u.* ${matches} limit ${sql.lit(shape.reach)}) u
-      ${order} limit ${p.limit} offset ${p.offset}`)} ${order}`,
-    shape.by === 'name'
-      ? sql`select from (select u.* from users u offset 0) u where ${where}`
-      : sql`select from users u where ${where}`,
-  )
-}, isByChance)
-
-/** No index leads to those without projects: whoever is looked through for the total is the page where they are few. */
-const withoutProjects = pageStatements<ListShape, Values, Person>((p, shape) => {
-  const { where, direction, order, matches } = partsOf(p, shape)
-  const columns = sql`u.id, ${sql.ref(`u.${shape.order}`)} as by`
-  return foundFirst({
-    all: sql`select ${columns} from users u where ${where}`,
-    few: sql`select * from found`,
-    walked: sql`select ${columns} ${matches} limit ${sql.lit(shape.reach)}`,
-    order: sql`i.by ${direction}, i.id ${direction}`,
-    page: p,
-    shown: (chosen) => sql`${personOf(sql`select u.* from users u where u.id in (${chosen})`)} ${order}`,
-  })
-}, isByChance)
+  const all = condition(p, shape)
+  const where = sql.join([sql`true`, ...shape.having.map((name) => all[name])], sql` and `)
+  const way = shape.desc ? sql`desc` : sql`asc`
+  const order = shape.order === 'id' ? sql`u.id ${way}` : sql`u.${sql.ref(shape.order)} ${way}, u.id ${way}`
+  const page = sql`select u.* from users u where ${where} order by ${order} limit ${p.limit} offset ${p.offset}`
+  return paged(sql<Person>`${personOf(page)} order by ${order}`, sql`select from users u where ${where}`)
+}, isFiltered)
 
 export async function list(
   db: Db,
@@ -158,14 +115,9 @@ export async function list(
   const { username = '', search = '', public_email = '' } = filters
   const { created_after = '', created_before = '', extern_uid = '', provider = '' } = filters
   const texts = { username, search, pattern: meaning(search), public_email }
-  const address = search.includes('@')
-  const whole = meant(search) === 'whole'
-  const ids = address || whole ? undefined : await usersNamed(db, search)
-  const by = search === '' ? null : address ? 'address' : whole ? 'whole' : ids === undefined ? 'name' : 'ids'
-  const values = { ...texts, created_after, created_before, extern_uid, provider, ids: ids ?? [], ...page }
-  const reach = known(page.limit + page.offset)
-  const statementOf = having.includes('without_projects') ? withoutProjects : listStatement
-  return db.page(statementOf({ ...shape, having, by, reach }), values)
+  const by = search.includes('@') ? 'address' : 'name'
+  const values = { ...texts, created_after, created_before, extern_uid, provider, ...page }
+  return db.page(listStatement({ ...shape, having, by }), values)
 }
 
 const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))
