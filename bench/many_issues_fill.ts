@@ -18,17 +18,6 @@ export interface Filled {
   readonly many: { readonly group: number; readonly project: number }
 }
 
-/** What triggers tell the links of `fresh` records. */
-export const KNOW_LABELS = `
-  update label_links k set label_ids = b.ids
-    from (select noteable_id, array_agg(label_id order by label_id) as ids from label_links
-           where noteable_id in (select id from fresh) group by noteable_id) b
-   where k.noteable_id = b.noteable_id;
-  update merge_requests m set labelled = true
-   where id in (select id from fresh) and exists (select from label_links k where k.noteable_id = m.id)`
-
-const BORNE = 'array(select k.label_id from label_links k where k.noteable_id = f.id order by k.label_id)'
-
 /** What stands for one in ten, in a hundred, and for a handful, is in every project. */
 const records = (project: number, count: number, planner: number): string => `
   set session_replication_role = replica;
@@ -41,7 +30,7 @@ const records = (project: number, count: number, planner: number): string => `
   insert into label_priorities (project_id, label_id, priority)
     select ${project}, id, id % 5 from labels where project_id = ${project} and title in ('label 1', 'label 2', 'label 4');
   insert into issues (id, iid, project_id, author_id, title, description, state, confidential, milestone_id, weight,
-                      due_date, epic_id, iteration_id, issue_type, upvotes, labelled, assigned, created_at, updated_at)
+                      due_date, epic_id, iteration_id, issue_type, upvotes, created_at, updated_at)
     select f.id, f.n, ${project}, 1 + f.n % 100, 'Issue ' || md5(f.n::text) || case when f.n % (${count} / 20) = 0 then ' capsized' else '' end,
            'What is wrong with ' || f.n || ', in a sentence or so.',
            case f.n % 3 when 0 then 'closed' else 'opened' end, f.n % 50 = 0,
@@ -50,31 +39,22 @@ const records = (project: number, count: number, planner: number): string => `
            case when f.n % 100 < 5 then (select min(id) from epics) + f.n % 100 end,
            case when f.n % 10 = 0 then (select min(id) from iterations) + f.n % 4 end,
            case when f.n % 40 = 0 then 'incident' else 'issue' end, case when f.n % 10 = 0 then 1 else 0 end,
-           f.n % 20 = 3 or 0 in (f.n % 2, f.n % 7, f.n % 101, f.n % (${count} / 20)),
-           0 in (f.n % 2, f.n % (${count} / 20)),
            now() - (${count} - f.n) * interval '1 second', now() - (f.n::bigint * 7919 % ${count}) * interval '1 second'
       from fresh f;
-  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id, noteable_author_id)
-    select (select min(id) from labels where project_id = ${project}) + at, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id, i.author_id
-      from fresh f join issues i on i.id = f.id,
+  insert into label_links (label_id, noteable_id)
+    select (select min(id) from labels where project_id = ${project}) + at, f.id
+      from fresh f,
       (values (0, 2), (1, 10), (2, 100), (3, ${count} / 20), (4, 7), (5, 101)) as k (at, every) where f.n % k.every = 0;
-  insert into label_links (label_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential, noteable_milestone_id, noteable_author_id)
-    select l.id, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential, i.milestone_id, i.author_id
-      from fresh f join issues i on i.id = f.id, labels l where l.title = 'of all' and f.n % 20 = 3;
-  ${KNOW_LABELS};
-  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential, label_ids)
-    select f.id, 1 + n % 97, i.project_id, i.created_at, i.state, i.confidential, ${BORNE}
-      from fresh f join issues i on i.id = f.id where n % 2 = 0;
-  insert into issue_assignees (issue_id, user_id, issue_project_id, issue_created_at, issue_state, issue_confidential, label_ids)
-    select f.id, 99, i.project_id, i.created_at, i.state, i.confidential, ${BORNE}
-      from fresh f join issues i on i.id = f.id where n % (${count} / 20) = 0;
-  insert into award_emoji (name, user_id, noteable_id, noteable_kind, noteable_project_id, noteable_created_at, noteable_state, noteable_confidential)
-    select k.name, ${planner}, f.id, 'issue', i.project_id, i.created_at, i.state, i.confidential
-      from fresh f join issues i on i.id = f.id,
+  insert into label_links (label_id, noteable_id)
+    select l.id, f.id from fresh f, labels l where l.title = 'of all' and f.n % 20 = 3;
+  insert into issue_assignees (issue_id, user_id) select id, 1 + n % 97 from fresh where n % 2 = 0;
+  insert into issue_assignees (issue_id, user_id) select id, 99 from fresh where n % (${count} / 20) = 0
+    on conflict do nothing;
+  insert into award_emoji (name, user_id, noteable_id)
+    select k.name, ${planner}, f.id from fresh f,
       (values ('thumbsup', 10), ('rocket', ${count} / 20)) as k (name, every) where f.n % k.every = 0;
   drop table fresh;
-  set session_replication_role = origin;
-  select count_labels_anew();`
+  set session_replication_role = origin;`
 
 /** Indexes are built after the rows are there: a tenth of the time. */
 const loaded = (load: string): string => `

@@ -11,14 +11,12 @@ import { fill, type Filled } from './fill_projects.ts'
 import { everybody, signedIn, type Ask } from './many_projects_pages.ts'
 
 // Each page of the lists of projects, groups, people and members of an instance with 1,000 of each, beside the same page
-// of one with 100,000 (or with BENCH_OTHERS of all but projects), and how many records stand on both:
-// `node --import tsx bench/many_projects.ts [how the page begins] [caller]`. With BENCH_FOLDER the two instances are kept
-// there and used again. With BENCH_WRITES something is committed before each request, so that nothing stands from the one
-// before.
+// of one with 20,000, and how many records stand on both: `node --import tsx bench/many_projects.ts [how the page begins]
+// [caller]`. With BENCH_FOLDER the two instances are kept there and used again. A star marks more than five times the same
+// and 50 ms, two stars more than a second.
 
-const MANY = Number(process.env['BENCH_MANY'] ?? 100_000)
+const MANY = Number(process.env['BENCH_MANY'] ?? 20_000)
 const OTHERS = Number(process.env['BENCH_OTHERS'] ?? MANY)
-const WRITES = process.env['BENCH_WRITES'] !== undefined
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
 /** By then the database has settled on its plans. */
 const SETTLED = 6
@@ -50,7 +48,7 @@ async function world(count: number, others: number): Promise<World> {
   return { ...(JSON.parse(await readFile(note, 'utf8')) as Filled), app, opened }
 }
 
-async function time({ app, opened, ...here }: World, ask: Ask, caller: keyof Filled['tokens'] | 'nobody') {
+async function time({ app, ...here }: World, ask: Ask, caller: keyof Filled['tokens'] | 'nobody') {
   const url = `/api/v4${ask(here)
     .replace('?&', '?')
     .replace(/\?(.*)\?/, '?$1')}`
@@ -58,7 +56,6 @@ async function time({ app, opened, ...here }: World, ask: Ask, caller: keyof Fil
   const times: number[] = []
   let rows = 0
   for (let round = 0; round < SETTLED + ROUNDS; round++) {
-    if (WRITES) await opened.client.pool.query('select pg_current_xact_id()')
     const began = performance.now()
     const { statusCode, body } = await app.inject({ url, headers })
     times.push(performance.now() - began)
@@ -80,7 +77,7 @@ for (const caller of ['admin', 'few', 'top', 'nobody'] as const)
     const ratio = many.least / few.least
     const times = [few.least, many.least, ratio, many.first].map((cell) => cell.toFixed(1).padStart(8))
     const rows = [few.rows, many.rows].map((count) => String(count).padStart(5))
-    const mark = ratio <= 3 ? '' : few.rows === many.rows ? '  *' : '  longer'
+    const mark = many.least > 1_000 ? '  **' : many.least > 50 && ratio > 5 ? '  *' : ''
     console.log(`${caller.padEnd(7)}${name.padEnd(72)}${times.join('')}${rows.join('')}${mark}`)
   }
 for (const { app, opened } of [small, large]) {

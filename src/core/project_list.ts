@@ -40,12 +40,12 @@ function placeOf(p: P, of: ProjectListShape['of'] | ProjectSet): Sql {
   }
 }
 
-/** What the viewer is let into anywhere, looked up once: roles are computed for these projects alone. */
+/** What the viewer is let into anywhere, hashed once: roles are computed for these projects alone. */
 const belongs = sql`(
-  p.namespace_id = any(array(
+  p.namespace_id in (
     select d.id from namespaces d where d.traversal_ids && array(
-      select g.namespace_id from mine g where g.namespace_id is not null)))
-  or p.id = any(array(select g.project_id from mine g where g.project_id is not null)))`
+      select g.namespace_id from mine g where g.namespace_id is not null))
+  or p.id in (select g.project_id from mine g where g.project_id is not null))`
 const role = roleInProject(
   sql`mine`,
   sql`p.id`,
