@@ -14,6 +14,7 @@ import { removeTraces } from './ci/trace_removal.ts'
 import { openTraces } from './ci/traces.ts'
 import { patienceOf, watchJobs } from './ci/watch.ts'
 import { openBlobs } from './blobs/blobs.ts'
+import { rewriteMavenMetadata } from './packages/maven_metadata.ts'
 import { collectBlobs } from './blobs/collect.ts'
 import { openDisk } from './blobs/disk.ts'
 import { BLOB_REFERENCES } from './blobs/references.ts'
@@ -54,6 +55,7 @@ const JOBS: readonly AnyJob[] = [
   resumeSchedules,
   linkMergeRequests,
   collectBlobs,
+  rewriteMavenMetadata,
   measureRepository,
   followDefaultBranch,
   maintainRepository,

@@ -31,6 +31,10 @@ export const registries: Calls = {
   listGroupPypiPackages         404 404 403 200 200 200 200 200 200 200 401
   getGroupPypiPackage           404 404 403 404 404 200 200 200 200 200 401
   getGroupPypiPackageFile       404 404 403 404 404 200 200 200 200 200 401
+  updateMavenPackageFile        404 404 404 403 403 403 200 200 200 200 401
+  getMavenPackageFile           404 404 404 403 403 200 200 200 200 200 401
+  getGroupMavenPackageFile      404 404 403 404 404 200 200 200 200 200 401
+  getInstanceMavenPackageFile   403 403 403 403 403 200 200 200 200 200 401
 `,
   inPublic: `
                                none   0   5  10  15  20  30  40  50 adm nobody
@@ -53,16 +57,24 @@ export const registries: Calls = {
   listGroupPypiPackages         200 200 200 200 200 200 200 200 200 200 200
   getGroupPypiPackage           200 200 200 200 200 200 200 200 200 200 200
   getGroupPypiPackageFile       200 200 200 200 200 200 200 200 200 200 200
+  updateMavenPackageFile        403 403 403 403 403 403 200 200 200 200 401
+  getMavenPackageFile           200 200 200 200 200 200 200 200 200 200 200
+  getGroupMavenPackageFile      200 200 200 200 200 200 200 200 200 200 200
+  getInstanceMavenPackageFile   200 200 200 200 200 200 200 200 200 200 200
 `,
   bodies: {
     updateNpmPackage: (scene) => npmDocument({ name: npmName(scene), version: '2.0.0', tag: 'next' }),
     setNpmTag: `"${VERSION}"`,
+    updateMavenPackageFile: 'a jar',
     createPypiPackageFile: formOf(
       { name: 'known', version: '2.0' },
       { name: 'content', file_name: 'known-2.0.tar.gz', content: 'new' },
     ),
   },
-  headers: { createPypiPackageFile: { 'content-type': FORM_TYPE } },
+  headers: {
+    createPypiPackageFile: { 'content-type': FORM_TYPE },
+    updateMavenPackageFile: { 'content-type': 'application/octet-stream' },
+  },
   reads: ['checkNpmAdvisories', 'checkNpmAudit'],
   set: async (world, scene, operation) => {
     await world.make.sql(`delete from packages where project_id = ${scene.project.id}`)
@@ -70,6 +82,11 @@ export const registries: Calls = {
       const [name, file_name] = ['known', 'known-1.0.tar.gz']
       const sha256 = await setPackage(world, scene, { type: 'pypi', name, file_name })
       return { package_name: name, sha256, file_name }
+    }
+    if (operation.includes('Maven')) {
+      const [name, file_name] = [scene.project.full_path, 'known-1.0.0.jar']
+      await setPackage(world, scene, { type: 'maven', name, file_name })
+      return { path: `${name}/${VERSION}/${file_name}` }
     }
     const name = npmName(scene)
     const file_name = `${name}-${VERSION}.tgz`

@@ -155,5 +155,61 @@ const twine: Program<RegistryTarget> = {
   },
 }
 
+const maven: Program<RegistryTarget> = {
+  name: 'Apache Maven',
+  version: () => versionOf('mvn', '--version'),
+  tries: 'deploy, resolve from project and group; refused by a rule and by a size',
+  run: async ({ api, project, group, token, protect, limit, write, run }) => {
+    const header = `<property><name>Private-Token</name><value>${token}</value></property>`
+    const folder = write({
+      'crane.jar': 'the bytes of a jar',
+      'settings.xml': `<settings><servers><server><id>guildhall</id><configuration><httpHeaders>${header}</httpHeaders></configuration></server></servers></settings>`,
+    })
+    const mvn = (goal: string, home: string, given: Readonly<Record<string, string>>) =>
+      run(folder, [
+        ...['mvn', '--batch-mode', '--no-transfer-progress', '--settings', 'settings.xml', goal],
+        ...Object.entries({ 'maven.repo.local': join(folder, home), ...given }).map(
+          ([name, value]) => `-D${name}=${value}`,
+        ),
+      ])
+    const deploy = (version: string) =>
+      mvn('org.apache.maven.plugins:maven-deploy-plugin:3.1.1:deploy-file', 'deployer', {
+        ...{ file: 'crane.jar', groupId: 'com.example', artifactId: 'crane', version, packaging: 'jar' },
+        ...{ repositoryId: 'guildhall', url: `${api}/projects/${project}/packages/maven` },
+      })
+    const fails = async (version: string, reason: RegExp): Promise<void> => {
+      const { code, output } = await deploy(version)
+      assert.notEqual(code, 0)
+      assert.match(output, reason)
+    }
+    for (const version of ['1.0', '1.1-SNAPSHOT', '1.1-SNAPSHOT']) {
+      const { code, output } = await deploy(version)
+      assert.equal(code, 0, output)
+    }
+    for (const [place, version] of [
+      [`projects/${project}`, '1.0'],
+      [`groups/${group}/-`, '1.1-SNAPSHOT'],
+    ] as const) {
+      const { code, output } = await mvn(
+        'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get',
+        'resolver',
+        {
+          remoteRepositories: `guildhall::default::${api}/${place}/packages/maven`,
+          artifact: `com.example:crane:${version}`,
+          transitive: 'false',
+        },
+      )
+      assert.equal(code, 0, output)
+      const jar = join(folder, 'resolver/com/example/crane', version, `crane-${version}.jar`)
+      assert.equal(readFileSync(jar, 'utf8'), 'the bytes of a jar')
+    }
+    await limit('maven_max_file_size', 10)
+    await fails('2.0', /status: 400|status code: 400|Bad Request/)
+    await limit('maven_max_file_size', 0)
+    await protect('maven', 'com/example/*')
+    await fails('2.0', /403 Forbidden|status code: 403|status: 403/)
+  },
+}
+
 /** Every program that publishes packages. Those that are where Node is are in `npm test` too. */
-export const REGISTRY_PROGRAMS: readonly Program<RegistryTarget>[] = [curl, npm, twine]
+export const REGISTRY_PROGRAMS: readonly Program<RegistryTarget>[] = [curl, npm, twine, maven]

@@ -9,6 +9,7 @@ export {
   setNpmTag,
   updateNpmPackage,
 } from './npm_operations.ts'
+export * from './maven_operations.ts'
 export * from './npm_reading.ts'
 export * from './pypi_operations.ts'
 export * from './rest_operations.ts'

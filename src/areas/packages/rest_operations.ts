@@ -9,6 +9,8 @@ import { loads, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/schema.ts'
+import { enqueue } from '../../jobs/job.ts'
+import { rewriteMavenMetadata } from '../../packages/maven_metadata.ts'
 import { PACKAGE_TYPES } from '../../packages/names.ts'
 import { isProtected } from '../../packages/protection.ts'
 import * as packages from '../../packages/store.ts'
@@ -187,7 +189,11 @@ export const deleteProjectPackage = operation({
   gates: [project, maintainer, packageOf],
   handle: async (ctx) => {
     await checkDeletable(ctx)
-    await packages.remove(ctx.db, ctx.project.id, ctx.pack.id)
+    const { db, project, pack } = ctx
+    await packages.remove(db, project.id, pack.id)
+    const { package_type, name, version } = pack
+    if (package_type === 'maven' && version !== null)
+      await enqueue(db, rewriteMavenMetadata, { project_id: project.id, name })
   },
   returns: nothing,
   refuses: [protectedFromDeletion],
