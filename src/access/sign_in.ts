@@ -25,6 +25,7 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
   const read = createTokenReader(instance)
   return async (visit) => {
     const { headers, sent, basic = false } = visit
+    if (visit.ownToken) return read(undefined, visit.along, () => {})
     const ofJob = visit.jobTokens ? jobTokenOf(headers, sent, basic) : undefined
     if (ofJob !== undefined) return enterJob(instance.db, ofJob, visit)
     const token = tokenOf(visit.headers, visit.sent)

@@ -43,6 +43,7 @@ function ofEnvironment({ environment, spec }: JobDetail): Variable[] {
   })
 }
 
+// Not CI_JOB_STATUS: the runner sets it for after_script, and the last definition of a variable wins there.
 const ofJob = ({ job, spec, pipeline, project }: JobDetail, url: string): Variable[] =>
   variablesOf({
     CI_PIPELINE_ID: pipeline.id,
@@ -54,7 +55,6 @@ const ofJob = ({ job, spec, pipeline, project }: JobDetail, url: string): Variab
     CI_JOB_NAME: job.name,
     CI_JOB_NAME_SLUG: slugOf(job.name),
     CI_JOB_STAGE: job.stage,
-    CI_JOB_STATUS: 'running',
     CI_JOB_STARTED_AT: job.started_at?.toISOString(),
     CI_JOB_TIMEOUT: job.timeout,
     CI_JOB_MANUAL: spec.run_when === 'manual' ? true : null,

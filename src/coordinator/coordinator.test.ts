@@ -156,6 +156,8 @@ test('a job is described as runners read it', async () => {
     ),
     ['red', 'build', sha, 'main', project.full_path, user.username],
   )
+  // The runner sets it for after_script, unless the server does.
+  assert.equal(value('CI_JOB_STATUS'), undefined)
   assert.equal(value('CI_JOB_TOKEN'), job.token)
   assert.ok(job.variables.find(({ key }) => key === 'CI_JOB_TOKEN')?.masked)
   assert.equal(

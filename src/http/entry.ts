@@ -24,6 +24,8 @@ export interface Visit {
   readonly basic?: boolean
   /** Whether it may be the token of a running job. */
   readonly jobTokens?: boolean
+  /** Whether a parameter is the credential, so that no other token is read. */
+  readonly ownToken?: boolean
 }
 export interface Visitor {
   readonly actor: Actor | null

@@ -27,6 +27,7 @@ export function compileVisit(op: NamedOperation): (request: FastifyRequest) => A
     scopes: op.scopes ?? [],
     basic: op.challenge !== undefined,
     jobTokens: op.jobTokens === true,
+    ownToken: op.ownToken === true,
   }
   return ({ params, query: asked, body, method, headers, ip }) => {
     const path = params as PathParams

@@ -37,7 +37,8 @@ export function refusals(op: NamedOperation): Json {
   const page = pageOptionsOf(op.returns)
   const problems: Problem[] = [
     badParams(['X is invalid']),
-    ...(op.inbound ? [op.inbound.tooLarge(), op.inbound.busy()] : SIGN_IN_REFUSALS),
+    ...(op.inbound ? [op.inbound.tooLarge(), op.inbound.busy()] : []),
+    ...(op.inbound || op.ownToken ? [] : SIGN_IN_REFUSALS),
     ...gatesOf(op).map((gate: AnyGate) => gate.refuses()),
     ...(op.refuses ?? []).map((refusal) => (typeof refusal === 'function' ? refusal() : refusal)),
     ...(recordOf(op) === undefined ? [] : [preconditionFailed()]),

@@ -97,6 +97,8 @@ export interface Operation<
   readonly scopes?: readonly string[]
   /** Set where the token of a running job opens it, in the name of the job's user. */
   readonly jobTokens?: true
+  /** Set where a parameter is the credential: runners repeat it as `PRIVATE-TOKEN`, so tokens of users are ignored. */
+  readonly ownToken?: true
   /**
    * Set where clients may send their token as the password of HTTP Basic: the `WWW-Authenticate` of a 401. A reader whose
    * password will not do is taken for a caller without a token, as published.
@@ -137,6 +139,7 @@ export interface AnyOperation {
   readonly moves?: 'refs' | 'upstream' | 'rows'
   readonly scopes?: readonly string[]
   readonly jobTokens?: true
+  readonly ownToken?: true
   readonly challenge?: string
   readonly reads?: Readonly<Record<string, string>>
   readonly first?: Gates

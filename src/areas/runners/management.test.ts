@@ -253,6 +253,18 @@ test('registration tokens register runners of their place, and a reset ends them
   assert.deepEqual((await register({})).body, { error: 'token is missing' })
 })
 
+test('a runner registers and renews its token although it repeats it in the header of a user token', async () => {
+  const { token } = (await call('POST', '/runners/reset_registration_token', admin)).body as { token: string }
+  const send = (path: string, given: string): Promise<Answered> =>
+    world().call('POST', path, { body: { token: given }, headers: { 'private-token': given } })
+  const made = await send('/runners', token)
+  assert.equal(made.status, 201, made.text)
+  const { token: own } = made.body as { token: string }
+  assert.equal((await send('/runners/verify', own)).status, 200)
+  assert.equal((await send('/runners/reset_authentication_token', own)).status, 201)
+  assert.equal((await send('/runners', 'GR1348941none')).status, 403)
+})
+
 test('a created group registers runners with the token that its Owners read', async () => {
   const made = await call('POST', '/groups', admin, { name: 'Quay', path: 'quay' })
   const { runners_token: token } = made.body as { runners_token: string }

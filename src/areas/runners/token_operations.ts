@@ -49,6 +49,7 @@ export const createRegisteredRunner = operation({
   path: '/runners',
   summary: 'Register a runner with a registration token; its own token is shown this once',
   published: true,
+  ownToken: true,
   params: t.Object(
     {
       token: t.String({ description: 'The registration token of the instance, a group or a project' }),
@@ -93,6 +94,7 @@ export const rotatePresentedRunnerToken = operation({
   path: '/runners/reset_authentication_token',
   summary: 'Replace the token of the runner that presents it',
   published: true,
+  ownToken: true,
   params: t.Object({ token }),
   gates: [bearsRunner],
   handle: ({ db, bearer }) => renew(db, bearer.id),
