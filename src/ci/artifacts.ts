@@ -46,20 +46,28 @@ export type NewArtifact = Pick<
 }
 
 const keep = statement(
-  (p: Slots<NewArtifact>) => sql`
-    with kept as (
+  (p: Slots<NewArtifact>) => sql<{ id: number }>`
+    with at_work as (
+      select id from ci_jobs where id = ${p.job_id} and status in ('running', 'canceling') for update),
+    kept as (
       insert into ci_job_artifacts (job_id, project_id, file_type, file_format, filename, size, sha256, expire_at)
-      values (${p.job_id}, ${p.project_id}, ${p.file_type}, ${p.file_format}, ${p.filename}, ${p.size}, ${p.sha256},
-              now() + make_interval(secs => ${p.expires_in}::float))
+      select id, ${p.project_id}, ${p.file_type}, ${p.file_format}, ${p.filename}, ${p.size}, ${p.sha256},
+             now() + make_interval(secs => ${p.expires_in}::float)
+        from at_work
       on conflict (job_id, file_type) do update set
         file_format = excluded.file_format, filename = excluded.filename, size = excluded.size,
         sha256 = excluded.sha256, expire_at = excluded.expire_at, created_at = now()
-      returning job_id, file_type, expire_at)
-    update ci_jobs j set artifacts_expire_at = kept.expire_at from kept
-     where j.id = kept.job_id and kept.file_type = 'archive'`,
+      returning job_id, file_type, expire_at),
+    dated as (
+      update ci_jobs j set artifacts_expire_at = kept.expire_at from kept
+       where j.id = kept.job_id and kept.file_type = 'archive')
+    select job_id as id from kept`,
 )
-/** Keeps a file of a job; a second one of its kind takes its place. */
-export const keepArtifact = (db: Db, artifact: NewArtifact): Promise<number> => db.run(keep, artifact)
+/**
+ * Keeps a file of a job; a second one of its kind takes its place. False where the job ended meanwhile: it may be erased.
+ */
+export const keepArtifact = async (db: Db, artifact: NewArtifact): Promise<boolean> =>
+  (await db.one(keep, artifact)) !== undefined
 
 const find = statement(
   (p: Slots<{ job_id: number; file_type: string }>) => sql<JobArtifact>`

@@ -4,6 +4,7 @@ import type { User } from '../db/schema.ts'
 import type { Commit } from '../git/objects/commit.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
+import { TOO_MANY_JOBS, TOO_MANY_PIPELINES, createsTooFast, hasTooManyJobs } from './creation_limits.ts'
 import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from './config/compile.ts'
 import type { PipelineSource, PlannedPipeline, Variable } from './config/plan.ts'
@@ -34,7 +35,8 @@ export interface PipelineRequest {
 /** Why there will be no pipeline. One that is `kept` is a row nevertheless, where a push asked for it. */
 export interface Refusal {
   readonly text: string
-  readonly kept: 'config_error' | 'skipped' | undefined
+  readonly kept:
+    'config_error' | 'size_limit_exceeded' | 'job_activity_limit_exceeded' | 'skipped' | undefined
   readonly commit?: FoundCommit
 }
 /** Where a pipeline runs, with the commit. */
@@ -76,6 +78,8 @@ export async function preparePipeline(instance: Instance, request: PipelineReque
   const commit = await repository.commit(ref.sha)
   if (commit === undefined) return refuse('Commit not found')
   const found = { ...ref, commit }
+  if (await createsTooFast(instance.db, project.id, request.user.id, ref.sha))
+    return refuse(TOO_MANY_PIPELINES)
   if (HEEDS_MESSAGE.has(source) && SKIPS.test(commit.message)) return refuse('', 'skipped', found)
   return plan(instance, { request, repository, found })
 }
@@ -98,11 +102,12 @@ async function plan(instance: Instance, work: Work): Promise<Outcome> {
   const bridges = bridgeFaults(compiled)
   if (bridges.length > 0) return refuse(bridges.join(', '), 'config_error', found)
   const planned = await planPipeline(compiled, planContext)
-  if ('errors' in planned)
-    return refuse(
-      planned.errors.join(', '),
-      planned.reason === 'config_error' ? 'config_error' : undefined,
-      found,
-    )
+  if ('errors' in planned) {
+    const { reason, errors } = planned
+    const kept = reason === 'config_error' || reason === 'size_limit_exceeded' ? reason : undefined
+    return refuse(errors.join(', '), kept, found)
+  }
+  if (await hasTooManyJobs(instance.db, request.project))
+    return refuse(TOO_MANY_JOBS, 'job_activity_limit_exceeded', found)
   return { prepared: { request, found, plan: planned.plan, created_at } }
 }

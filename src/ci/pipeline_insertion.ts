@@ -117,7 +117,7 @@ export async function insertInTurn(
   return existing(await findPipeline(turn.db, project.id, id))
 }
 
-/** Keeps a pipeline that a push asked for and that has no jobs: its configuration is wrong, or its commit skips it. */
+/** Keeps a pipeline that a push asked for and that has no jobs: a wrong configuration, a limit, or a commit that skips it. */
 export async function insertRefused(db: Db, request: PipelineRequest, refusal: Refusal): Promise<void> {
   const { kept, commit, text } = refusal
   if (kept === undefined || commit === undefined) return
@@ -134,7 +134,7 @@ export async function insertRefused(db: Db, request: PipelineRequest, refusal: R
       id,
       status: kept === 'skipped' ? 'skipped' : 'failed',
       failure_reason: kept === 'skipped' ? null : kept,
-      yaml_errors: kept === 'skipped' ? null : text,
+      yaml_errors: kept === 'config_error' ? text : null,
       tag: commit.tag,
       before_sha: request.before ?? NO_COMMIT,
     })

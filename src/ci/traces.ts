@@ -14,6 +14,8 @@ export interface Traces {
    */
   append(jobId: number, offset: number, bytes: Uint8Array): Promise<number | undefined>
   read(jobId: number): Promise<Readable | undefined>
+  /** The last bytes of the log as text. */
+  tail(jobId: number, bytes: number): Promise<string>
   /** CRC-32 of the whole log. */
   checksum(jobId: number): Promise<number>
   remove(jobId: number): Promise<void>
@@ -50,6 +52,17 @@ export function openTraces(directory: string): Traces {
       }
     },
     read: async (id) => ((await size(id)) === 0 ? undefined : createReadStream(pathOf(id))),
+    tail: async (id, bytes) => {
+      const length = await size(id)
+      if (length === 0) return ''
+      const parts: Buffer[] = []
+      for await (const part of createReadStream(pathOf(id), {
+        start: Math.max(0, length - bytes),
+        end: length - 1,
+      }))
+        parts.push(part as Buffer)
+      return Buffer.concat(parts).toString()
+    },
     checksum: async (id) => {
       if ((await size(id)) === 0) return 0
       let sum = 0

@@ -69,8 +69,9 @@ const statusHeader = ({ status }: Job): Record<string, string> => ({ 'job-status
 
 const isAtWork = ({ status }: Pick<Job, 'status'>): boolean => status === 'running' || status === 'canceling'
 
-const notRunning = (job: Job): Problem =>
-  new Problem(403, { message: '403 Forbidden - Job is not running' }, statusHeader(job))
+/** The refusal of what a job does that is over. */
+export const notRunning = (job?: Job): Problem =>
+  new Problem(403, { message: '403 Forbidden - Job is not running' }, job && statusHeader(job))
 
 /** The running job that the address names, by its own token. Throws 403 and 404. */
 export async function enterJob(

@@ -3,12 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BlobTooLarge } from '../blobs/digests.ts'
 import { digestOf } from '../access/tokens.ts'
 import { FILE_TYPES, findArtifact, keepArtifact } from '../ci/artifacts.ts'
+import { findProjectAs } from '../core/project_roles.ts'
+import { storageExceeded } from '../core/namespace_storage.ts'
+import type { Db } from '../db/client.ts'
+import type { Job } from '../db/schema_ci.ts'
 import { readDuration } from '../ci/config/duration.ts'
 import { findJob } from '../ci/job_store.ts'
 import { findJobByToken, renewLease } from '../ci/runners.ts'
 import { parseForm } from '../http/forms.ts'
 import { badBody, badParams, forbidden, notFound, tooLarge } from '../http/problems.ts'
-import { answerJson, enterJob, type Around, type Sent } from './access.ts'
+import { answerJson, enterJob, notRunning, type Around, type Sent } from './access.ts'
 
 const MB = 1024 * 1024
 /** Bytes of one artifact. */
@@ -50,11 +54,13 @@ export async function uploadArtifact(
     throw badParams(['artifact_type does not have a valid value'])
   if (!FORMATS.includes(file_format)) throw badParams(['artifact_format does not have a valid value'])
   const expiry = word(query, 'expire_in', '')
+  await checkStorage(db, job, Number(request.headers['content-length'] ?? 0))
   const { filename, sha256, size } = await storeUpload(request, (file) =>
     blobs.write(file, { limit: MAX_ARTIFACT_BYTES }),
   )
   await renewLease(db, job.id)
-  await keepArtifact(db, {
+  await checkStorage(db, job, size)
+  const isKept = await keepArtifact(db, {
     job_id: job.id,
     project_id: job.project_id,
     file_type,
@@ -65,7 +71,15 @@ export async function uploadArtifact(
     expires_in:
       expiry === 'never' ? null : ((expiry === '' ? null : readDuration(expiry)) ?? DEFAULT_LIFETIME),
   })
+  if (!isKept) throw notRunning()
   return answerJson(reply, 201, { message: '201 Created' })
+}
+
+/** Throws 413 where the plan of the project's root namespace has no room for so many bytes. */
+async function checkStorage(db: Db, { project_id, user_id }: Job, bytes: number): Promise<void> {
+  const project = await findProjectAs(db, project_id, user_id)
+  if (project !== undefined && (await storageExceeded(db, project, bytes)) !== undefined)
+    throw tooLarge('413 Request Entity Too Large')
 }
 
 type Stored = { readonly sha256: string; readonly size: number }

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { finishJob, type Outcome } from '../ci/job_actions.ts'
+import { readLogResults, setLogResults } from '../ci/coverage.ts'
 import { renewLease } from '../ci/runners.ts'
 import { inTurn } from '../ci/turn.ts'
+import type { Job } from '../db/schema_ci.ts'
 import { badParams, Problem } from '../http/problems.ts'
 import { answerJson, enterJob, sentBy, textIn, treeIn, type Around } from './access.ts'
 
@@ -28,12 +30,13 @@ export async function appendTrace(
   if (first === undefined) throw badParams(['Content-Range is invalid'])
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const offset = Number(first)
-  if (offset + bytes.length > MAX_TRACE_BYTES) {
-    await end(around, job.project_id, job.id, { status: 'failed', failure_reason: 'trace_size_exceeded' })
+  const length = await traces.size(job.id)
+  if (offset === length && offset + bytes.length > MAX_TRACE_BYTES) {
+    await end(around, job, { status: 'failed', failure_reason: 'trace_size_exceeded' })
     throw new Problem(403, { message: '403 Forbidden - Trace size exceeded' }, { 'job-status': 'failed' })
   }
   await renewLease(instance.db, job.id)
-  const size = bytes.length === 0 ? await traces.size(job.id) : await traces.append(job.id, offset, bytes)
+  const size = bytes.length === 0 ? length : await traces.append(job.id, offset, bytes)
   if (size === undefined)
     return reply
       .code(416)
@@ -51,13 +54,21 @@ export async function appendTrace(
     .send('0')
 }
 
-const end = (
-  { instance: { db } }: Around,
-  projectId: number,
-  jobId: number,
+/** Ends a job with what its log says. */
+async function end(
+  { instance: { db }, traces }: Around,
+  { id, project_id }: Job,
   outcome: Outcome,
-): Promise<boolean> =>
-  db.transaction((tx) => inTurn(tx, projectId, (turn) => finishJob(turn, jobId, outcome)))
+): Promise<boolean> {
+  const results = await readLogResults(db, traces, id)
+  return db.transaction((tx) =>
+    inTurn(tx, project_id, async (turn) => {
+      // First the coverage: a pipeline that ends with this job shows it.
+      await setLogResults(tx, id, results)
+      return finishJob(turn, id, outcome)
+    }),
+  )
+}
 
 const CHECKSUM = /^crc32:([0-9a-f]{1,8})$/
 
@@ -82,7 +93,7 @@ export async function updateJob(
     ...(state === 'failed' && { failure_reason: textIn(sent, 'failure_reason') || 'unknown_failure' }),
     exit_code: typeof exit === 'number' && Number.isInteger(exit) ? exit : null,
   }
-  await end(around, job.project_id, job.id, outcome)
+  await end(around, job, outcome)
   return answerJson(reply, 200, null)
 }
 

@@ -33,7 +33,7 @@ export type Limit = keyof typeof DEFAULT_LIMITS
 export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
   ci_instance_level_variables: 'src/areas/variables/actions.ts',
   ci_pipeline_size: 'src/ci/planning_context.ts',
-  ci_active_jobs: null,
+  ci_active_jobs: 'src/ci/creation_limits.ts',
   ci_project_subscriptions: null,
   ci_pipeline_schedules: 'src/areas/pipeline_schedules/operations.ts',
   ci_needs_size_limit: 'src/ci/planning_context.ts',

@@ -8,6 +8,11 @@ export const pipelines: Calls = {
                           none   0   5  10  15  20  30  40  50 adm nobody
   listPipelines            404 404 404 403 403 200 200 200 200 200 404
   getPipeline              404 404 404 403 403 200 200 200 200 200 404
+  getLatestPipeline        404 404 404 403 403 200 200 200 200 200 404
+  getPipelineTestReport    404 404 404 403 403 200 200 200 200 200 404
+  getPipelineTestReportSummary 404 404 404 403 403 200 200 200 200 200 404
+  listPipelineVariables    404 404 404 403 403 403 403 200 200 200 401
+  updatePipelineMetadata   404 404 404 403 403 403 200 200 200 200 401
   createPipeline           404 404 404 403 403 403 201 201 201 201 401
   retryPipeline            404 404 404 403 403 403 201 201 201 201 401
   cancelPipeline           404 404 404 403 403 403 200 200 200 200 401
@@ -17,12 +22,18 @@ export const pipelines: Calls = {
                           none   0   5  10  15  20  30  40  50 adm nobody
   listPipelines            200 200 200 200 200 200 200 200 200 200 200
   getPipeline              200 200 200 200 200 200 200 200 200 200 200
+  getLatestPipeline        200 200 200 200 200 200 200 200 200 200 200
+  getPipelineTestReport    200 200 200 200 200 200 200 200 200 200 200
+  getPipelineTestReportSummary 200 200 200 200 200 200 200 200 200 200 200
+  listPipelineVariables    403 403 403 403 403 403 403 200 200 200 401
+  updatePipelineMetadata   403 403 403 403 403 403 200 200 200 200 401
   createPipeline           403 403 403 403 403 403 201 201 201 201 401
   retryPipeline            403 403 403 403 403 403 201 201 201 201 401
   cancelPipeline           403 403 403 403 403 403 200 200 200 200 401
   deletePipeline           403 403 403 403 403 403 403 403 204 204 401
 `,
-  bodies: { createPipeline: { ref: 'ci' } },
+  bodies: { createPipeline: { ref: 'ci' }, updatePipelineMetadata: { name: 'Ship' } },
+  queries: { getLatestPipeline: { ref: 'ci' } },
   set: async (world, { project }) => {
     const sha = writeConfig(world, project, 'build: { script: make }\n')
     await rowsOf(world, 'delete from pipelines where project_id = $1', [project.id])

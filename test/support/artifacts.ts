@@ -1,5 +1,5 @@
 import { crc32, deflateRawSync } from 'node:zlib'
-import { keepArtifact } from '../../src/ci/artifacts.ts'
+import { rowsOf } from './rows.ts'
 import type { World } from './world.ts'
 
 /** A ZIP archive of these files; those whose name ends with `.txt` are deflated. */
@@ -41,26 +41,28 @@ const FILES = { 'out/made.txt': 'made\n', 'out/raw.bin': 'raw' }
 
 /** Gives a job an archive, as its runner would upload it. */
 export async function keepArchive(
-  { opened: { instance } }: World,
+  world: World,
   job: { readonly id: number; readonly project_id: number },
   {
     files = FILES,
     expires_in = 3_600,
   }: { readonly files?: Readonly<Record<string, string>>; readonly expires_in?: number | null } = {},
 ): Promise<void> {
+  const { instance } = world.opened
   const bytes = zipOf(files)
   const body = async function* (): AsyncGenerator<Buffer> {
     yield bytes
   }
   const { sha256, size } = await instance.blobs.write(body(), { limit: 1_000_000 })
-  await keepArtifact(instance.db, {
-    job_id: job.id,
-    project_id: job.project_id,
-    file_type: 'archive',
-    file_format: 'zip',
-    filename: 'artifacts.zip',
-    size,
-    sha256,
-    expires_in,
-  })
+  await rowsOf(
+    world,
+    `with kept as (
+       insert into ci_job_artifacts (job_id, project_id, file_type, file_format, filename, size, sha256, expire_at)
+       values ($1, $2, $3, 'zip', $4, $5, $6, now() + make_interval(secs => $7::float))
+       on conflict (job_id, file_type) do update set size = excluded.size, sha256 = excluded.sha256,
+         expire_at = excluded.expire_at
+       returning job_id, expire_at)
+     update ci_jobs j set artifacts_expire_at = kept.expire_at from kept where j.id = kept.job_id`,
+    [job.id, job.project_id, 'archive', 'artifacts.zip', size, sha256, expires_in],
+  )
 }

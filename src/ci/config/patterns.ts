@@ -4,6 +4,8 @@ import { RE2JS, RE2JSException } from 're2js'
 /** A regular expression that is searched in time linear to the text. */
 export interface Pattern {
   readonly found: (text: string) => boolean
+  /** The last match, or the last of its groups that matched; undefined without a match. */
+  readonly lastIn: (text: string) => string | undefined
 }
 
 const MAX_PATTERN_CHARACTERS = 2_000
@@ -31,7 +33,15 @@ function compile(text: string): Pattern | null {
   const bits = flags.split('').reduce((sum, flag) => sum | (FLAGS[flag] ?? 0), 0)
   try {
     const regex = RE2JS.compile(ungreedy + source.replaceAll('\\/', '/'), bits)
-    return { found: (subject) => regex.matcher(subject).find() }
+    return {
+      found: (subject) => regex.matcher(subject).find(),
+      lastIn: (subject) => {
+        const matcher = regex.matcher(subject)
+        let last: string | undefined
+        while (matcher.find()) last = matcher.group(matcher.groupCount()) ?? matcher.group() ?? undefined
+        return last
+      },
+    }
   } catch (error) {
     if (error instanceof RE2JSException) return null
     throw error
