@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import { removeArtifacts } from './ci/artifacts.ts'
 import { linkMergeRequests } from './ci/deployment_links.ts'
+import { createFirstPipeline } from './ci/merge_request_pipelines.ts'
 import { createPushPipelines } from './ci/push_pipelines.ts'
 import { playSchedule, resumeSchedules, runSchedule } from './ci/schedules.ts'
 import { removeTraces } from './ci/trace_removal.ts'
@@ -50,6 +51,7 @@ import { startWorker, type Worker } from './jobs/worker.ts'
 
 const JOBS: readonly AnyJob[] = [
   createPushPipelines,
+  createFirstPipeline,
   runSchedule,
   playSchedule,
   resumeSchedules,

@@ -10,6 +10,7 @@ import { compileConfig } from './config/compile.ts'
 import type { PipelineSource, PlannedPipeline, Variable } from './config/plan.ts'
 import { planPipeline } from './config/plan_pipeline.ts'
 import { checkRequest, findRef, type FoundRef } from './creation_checks.ts'
+import type { MergeRequestEnds } from './merge_request_facts.ts'
 import { contextsOf } from './planning_context.ts'
 import { configPath } from './predefined.ts'
 
@@ -29,7 +30,8 @@ export interface PipelineRequest {
   /** The job whose token or bridge asks for it. */
   readonly source_job_id?: number
   readonly schedule_id?: number
-  readonly merge_request?: { readonly id: number; readonly iid: number; readonly base_sha: string }
+  /** That the pipeline is of, at `sha`. */
+  readonly merge_request?: MergeRequestEnds
 }
 
 /** Why there will be no pipeline. One that is `kept` is a row nevertheless, where a push asked for it. */

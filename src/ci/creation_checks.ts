@@ -25,10 +25,8 @@ type Rules = (branch: string) => PushRule | undefined
 const plainName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '')
 
 /** Why the user may not have this pipeline, in the published words and order; undefined where nothing stands against it. */
-export function checkRequest(
-  { project, user, ref, variables, source, merge_request }: PipelineRequest,
-  rules: Rules,
-): string | undefined {
+export function checkRequest(request: PipelineRequest, rules: Rules): string | undefined {
+  const { project, user, variables, source } = request
   const builds = levelOf(project, 'builds')
   const holder = { id: user.id, role: project.role, admin: user.admin }
   if (!canSee(user, project.visibility, project.role, ROLES.guest))
@@ -36,13 +34,20 @@ export function checkRequest(
   if (builds === 'disabled') return 'Pipelines are disabled!'
   if (user.state !== 'active' || project.archived || !(user.admin || project.role >= ROLES.developer))
     return 'Insufficient permissions to create a new pipeline'
-  if (merge_request === undefined && !ref.startsWith(TAGS)) {
-    const rule = rules(plainName(ref))
-    if (!mayPush(rule, holder) && !mayMerge(rule, holder)) return noRight(plainName(ref))
+  const branch = branchOf(request)
+  if (branch !== undefined) {
+    const rule = rules(branch)
+    if (!mayPush(rule, holder) && !mayMerge(rule, holder)) return noRight(branch)
   }
   const sets = variables.some(({ key }) => key !== PAYLOAD) && source !== 'schedule'
   if (sets && !maySetVariables(project, user)) return 'Insufficient permissions to set pipeline variables'
   return undefined
+}
+
+/** The branch of the project whose protection counts: of a merge request its source, unless that lies in a fork. */
+function branchOf({ project, ref, merge_request }: PipelineRequest): string | undefined {
+  if (merge_request === undefined) return ref.startsWith(TAGS) ? undefined : plainName(ref)
+  return merge_request.source_project_id === project.id ? merge_request.source_branch : undefined
 }
 
 /** Whether the user may set variables of pipelines and of jobs that are played. */
@@ -75,8 +80,7 @@ export async function findRef(
   rules: Rules,
 ): Promise<FoundRef | string> {
   const { ref, sha, merge_request } = request
-  if (merge_request !== undefined && sha !== undefined)
-    return { ref: `refs/merge-requests/${merge_request.iid}/head`, tag: false, sha, protected: false }
+  if (merge_request !== undefined && sha !== undefined) return { ref, tag: false, sha, protected: false }
   if (!(await repository.exists())) return 'Reference not found'
   const name = plainName(ref)
   const [branch, tag] = [

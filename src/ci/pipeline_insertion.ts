@@ -51,10 +51,11 @@ const end = statement(
       yaml_errors: string | null
       tag: boolean
       before_sha: string
+      merge_request_id: number | null
     }>,
   ) => sql`
     update pipelines set status = ${p.status}, failure_reason = ${p.failure_reason}, yaml_errors = ${p.yaml_errors},
-           tag = ${p.tag}, before_sha = ${p.before_sha}, finished_at = now()
+           tag = ${p.tag}, before_sha = ${p.before_sha}, merge_request_id = ${p.merge_request_id}, finished_at = now()
      where id = ${p.id}`,
 )
 /** Ends a pipeline that has no jobs. */
@@ -67,6 +68,7 @@ const endWithoutJobs = (
     readonly yaml_errors: string | null
     readonly tag: boolean
     readonly before_sha: string
+    readonly merge_request_id: number | null
   },
 ): Promise<number> => db.run(end, values)
 
@@ -137,6 +139,7 @@ export async function insertRefused(db: Db, request: PipelineRequest, refusal: R
       yaml_errors: kept === 'config_error' ? text : null,
       tag: commit.tag,
       before_sha: request.before ?? NO_COMMIT,
+      merge_request_id: request.merge_request?.id ?? null,
     })
     await wakeAutoMerges(db, [id])
   })

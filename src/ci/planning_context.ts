@@ -6,9 +6,9 @@ import type { User } from '../db/schema.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Instance } from '../instance.ts'
 import type { CompileContext, PlanContext } from './config/context.ts'
-import type { Variable } from './config/plan.ts'
 import type { FoundCommit, PipelineRequest } from './creation.ts'
-import { predefinedVariables, userVariables, variablesOf } from './predefined.ts'
+import { mergeRequestVariables } from './merge_request_facts.ts'
+import { predefinedVariables, userVariables } from './predefined.ts'
 import { changedPathsOf, filesAt } from './repository_files.ts'
 import { secretsFor } from './variables.ts'
 
@@ -36,7 +36,11 @@ export async function contextsOf(
   }
   const predefined = [
     ...predefinedVariables(instance.config, project, facts, found.commit),
-    ...mergeVariables(request),
+    ...(await mergeRequestVariables(instance, {
+      ...found,
+      project_id: project.id,
+      merge_request_id: request.merge_request?.id ?? null,
+    })),
   ]
   const secret = await secretsFor(instance, { project, protected: found.protected })
   const shared = {
@@ -78,17 +82,6 @@ function baseOf({ before, merge_request, source }: PipelineRequest): string | nu
   if (merge_request !== undefined) return merge_request.base_sha
   return source === 'push' && before !== undefined && before !== NO_COMMIT ? before : null
 }
-
-const mergeVariables = ({ merge_request }: PipelineRequest): Variable[] =>
-  merge_request === undefined
-    ? []
-    : variablesOf({
-        CI_MERGE_REQUEST_ID: merge_request.id,
-        CI_MERGE_REQUEST_IID: merge_request.iid,
-        CI_MERGE_REQUEST_REF_PATH: `refs/merge-requests/${merge_request.iid}/head`,
-        CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
-        CI_MERGE_REQUEST_DIFF_BASE_SHA: merge_request.base_sha,
-      })
 
 /** Files of other projects, as far as the user may read their code. */
 const opener =

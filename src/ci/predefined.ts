@@ -98,10 +98,9 @@ export interface PipelineFacts extends Pick<
   Pipeline,
   'sha' | 'before_sha' | 'ref' | 'tag' | 'protected' | 'source' | 'created_at'
 > {
+  /** Whether it is of a merge request. */
   readonly merge_request: boolean
 }
-
-const MERGE_REF = /^refs\/merge-requests\/\d+\/head$/
 
 function ofCommit(facts: PipelineFacts, commit: Commit): Variable[] {
   const { ref, tag } = facts
@@ -115,7 +114,7 @@ function ofCommit(facts: PipelineFacts, commit: Commit): Variable[] {
     CI_COMMIT_REF_NAME: ref,
     CI_COMMIT_REF_SLUG: slugOf(ref),
     CI_COMMIT_REF_PROTECTED: facts.protected,
-    CI_COMMIT_BRANCH: tag || MERGE_REF.test(ref) ? null : ref,
+    CI_COMMIT_BRANCH: tag || facts.merge_request ? null : ref,
     CI_COMMIT_TAG: tag ? ref : null,
     CI_COMMIT_MESSAGE: commit.message,
     CI_COMMIT_TITLE: title,

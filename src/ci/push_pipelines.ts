@@ -4,10 +4,16 @@ import { repositoryPath } from '../core/projects.ts'
 import * as users from '../core/users.ts'
 import type { Instance } from '../instance.ts'
 import type { Job, Once } from '../jobs/job.ts'
+import { createForBranch } from './merge_request_pipelines.ts'
 import { preparePipeline, type PipelineRequest } from './creation.ts'
 import { insertPrepared, insertRefused } from './pipeline_insertion.ts'
 
-/** Creates the pipelines of a push, one for each branch and tag that it moved, in the name of whoever pushed. */
+const HEADS = 'refs/heads/'
+
+/**
+ * Creates the pipelines of a push in the name of its user: one for each branch and tag that it moved, and those of merge
+ * requests from these branches.
+ */
 export const createPushPipelines: Job<PushedRefs> = {
   ...pushedRefs,
   run: async (instance, { project_id, user_id, moves }, once = async () => true) => {
@@ -23,6 +29,8 @@ export const createPushPipelines: Job<PushedRefs> = {
       const before = from === null ? {} : { before: from }
       const request = { project, user, ref, sha, source: 'push' as const, variables: [], ...before }
       await createOnce(instance, request, once)
+      const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : undefined
+      if (branch !== undefined) await createForBranch(instance, { project_id, branch, sha }, user)
     }
   },
 }

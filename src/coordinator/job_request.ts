@@ -6,6 +6,7 @@ import { finishJob, returnJob } from '../ci/job_actions.ts'
 import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../ci/job_store_detail.ts'
 import { setDeploymentUrl } from '../ci/deployments.ts'
 import { deployedUrl, jobVariables } from '../ci/job_variables.ts'
+import { mergeRequestVariables } from '../ci/merge_request_facts.ts'
 import { predefinedVariables, variablesOf } from '../ci/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/queue.ts'
 import { JOB_TOKEN_PREFIX } from '../access/presented_tokens.ts'
@@ -124,6 +125,7 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     token: taken.token,
     predefined: [
       ...predefinedVariables(config, detail.project, facts, commit),
+      ...(await mergeRequestVariables(instance, detail.pipeline)),
       ...variablesOf({ CI_RUNNER_ID: taken.runner.id, CI_RUNNER_DESCRIPTION: taken.runner.description }),
     ],
     dotenv: [],

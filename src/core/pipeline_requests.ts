@@ -20,6 +20,14 @@ export interface PushedRefs {
 /** Creates the pipelines of a push: the engine, which stands above this room, has the job of that name. */
 export const pushedRefs: Pick<Job<PushedRefs>, 'name'> = { name: 'create_push_pipelines' }
 
+/** A merge request that was opened. */
+export interface NewMergeRequest {
+  readonly merge_request_id: number
+  readonly user_id: number
+}
+/** Creates the first pipeline of a merge request: the same of a merge request. */
+export const newMergeRequest: Pick<Job<NewMergeRequest>, 'name'> = { name: 'create_first_pipeline' }
+
 const configured = statement(
   (p: Slots<{ id: number }>) => sql<{ path: string | null }>`
     select nullif(settings->>'ci_config_path', '') as path from projects where id = ${p.id}`,

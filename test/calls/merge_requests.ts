@@ -1,9 +1,12 @@
+import type { Change } from '../../src/git/objects/changes.ts'
 import { repositoryPath } from '../../src/core/projects.ts'
 import { rowsOf } from '../support/rows.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
 
+/** A job that merge requests run. */
+const CONFIG = 'build: { script: make, rules: [{ when: always }] }'
 const BRANCHES = ['main', 'topic', 'other'] as const
 
 /** `topic` and `other` as they were first, each a commit ahead of `main`. */
@@ -17,7 +20,12 @@ async function standOf(world: World, scene: Scene): Promise<Readonly<Record<stri
   const person = { name: 'A', email: 'a@x', date: { seconds: 1_700_000_000, offset: '+0000' } }
   const commitOn = async (path: string): Promise<string> => {
     const about = { parents: [main], author: person, committer: person, message: path }
-    const changes = [{ action: 'create', path, content: Buffer.from(path) }] as const
+    const create = (path: string, text: string): Change => ({
+      action: 'create',
+      path,
+      content: Buffer.from(text),
+    })
+    const changes = [create(path, path), create('.gitlab-ci.yml', CONFIG)]
     return (await repository.writeChanges(main, changes, about)).commit
   }
   const stand = { main, topic: await commitOn('topic'), other: await commitOn('other') }
@@ -78,6 +86,7 @@ export const mergeRequests: Calls = {
   getMergeRequestVersion        404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestClosedIssues  404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestPipelines     404 404 404 404 404 200 200 200 200 200 404
+  createMergeRequestPipeline    404 404 404 403 403 403 200 200 200 200 401
   listMergeRequestParticipants  404 404 404 404 404 200 200 200 200 200 404
   listMergeRequestReviewers     404 404 404 404 404 200 200 200 200 200 404
   subscribeToMergeRequest       404 404 404 404 404 201 201 201 304 201 404
@@ -113,6 +122,7 @@ export const mergeRequests: Calls = {
   getMergeRequestVersion        200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestClosedIssues  200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestPipelines     200 200 200 200 200 200 200 200 200 200 200
+  createMergeRequestPipeline    403 403 403 403 403 403 200 200 200 200 401
   listMergeRequestParticipants  200 200 200 200 200 200 200 200 200 200 200
   listMergeRequestReviewers     200 200 200 200 200 200 200 200 200 200 200
   subscribeToMergeRequest       201 201 201 201 201 201 201 201 304 201 401

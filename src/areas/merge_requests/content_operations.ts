@@ -6,7 +6,7 @@ import { mergeRequest } from '../../access/noteable_gates.ts'
 import { closedBy } from '../../core/closing.ts'
 import { messagesOf } from '../../core/comparing.ts'
 import { repositoryPath } from '../../core/projects.ts'
-import { hasFeature, seesPipelines } from '../../core/project_features.ts'
+import { hasFeature } from '../../core/project_features.ts'
 import { isGitError } from '../../git/errors.ts'
 import { Download, bytes } from '../../http/download.ts'
 import { operation, pageOf } from '../../http/operation.ts'
@@ -16,8 +16,7 @@ import { Issue, presentIssue } from '../../records/issue.ts'
 import { MergeRequest, presentMergeRequest } from '../../records/merge_request.ts'
 import { MergeRequestDetail } from '../../records/merge_request_detail.ts'
 import { Diff, presentPatch } from '../../records/patch.ts'
-import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
-import { listByCommit, listIssuesAmong, listPipelinesOf, newestVersion } from './content_store.ts'
+import { listByCommit, listIssuesAmong, newestVersion } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
 import { readsMergeRequests, comparedIn } from './gates.ts'
 import { lookedAt } from './looking.ts'
@@ -132,21 +131,6 @@ export const listMergeRequestClosedIssues = operation({
     return presentPage(issues, (row) => presentIssue(row, ctx))
   },
   returns: pageOf(Issue),
-})
-
-export const listMergeRequestPipelines = operation({
-  method: 'GET',
-  path: '/projects/:id/merge_requests/:merge_request_iid/pipelines',
-  summary: 'List the pipelines of what a merge request compares, newest first',
-  published: true,
-  gates: [project, anyone, mergeRequest],
-  handle: async (ctx) => {
-    const { db, actor, project, mergeRequest, page } = ctx
-    if (!seesPipelines(actor, project)) return { items: [], total: 0 }
-    const found = await listPipelinesOf(db, { id: mergeRequest.id, project_id: project.id }, page)
-    return presentPage(found, (row) => presentPipeline(row, project, ctx))
-  },
-  returns: pageOf(Pipeline),
 })
 
 export const listCommitMergeRequests = operation({

@@ -76,20 +76,22 @@ export async function listIssuesAmong(
   return db.page(issues, { ...values, ...page })
 }
 
-const pipelines = pageStatement((p: PageSlots<{ id: number; project_id: number }>) => {
-  const where = sql`l.project_id = ${p.project_id}
-    and l.sha in (select d.head_sha from merge_request_diffs d where d.merge_request_id = ${p.id})`
+type PipelineValues = { id: number; project_id: number; fork_id: number | null }
+const pipelines = pageStatement((p: PageSlots<PipelineValues>) => {
+  const where = sql`l.project_id = any(array[${p.project_id}, ${p.fork_id}]::bigint[])
+    and l.sha in (select d.head_sha from merge_request_diffs d where d.merge_request_id = ${p.id})
+    and (l.merge_request_id = ${p.id} or l.merge_request_id is null and l.project_id = ${p.project_id})`
   return paged(
     sql<Pipeline>`select l.* from pipelines l where ${where} order by l.id desc limit ${p.limit} offset ${p.offset}`,
     sql`select from pipelines l where ${where}`,
   )
 })
-/** Those that ran for what it compared, the newest first. */
-export const listPipelinesOf = (
-  db: Db,
-  where: { readonly id: number; readonly project_id: number },
-  page: Page,
-): Promise<Listed<Pipeline>> => db.page(pipelines, { ...where, ...page })
+/**
+ * Its own pipelines and those of branches that ran for what it compared, the newest first; of the fork that it comes from
+ * where `fork_id` names that.
+ */
+export const listPipelinesOf = (db: Db, where: PipelineValues, page: Page): Promise<Listed<Pipeline>> =>
+  db.page(pipelines, { ...where, ...page })
 
 const byCommit = pageStatement((p: PageSlots<{ project_id: number; sha: string }>) => {
   const found = sql`

@@ -9,6 +9,7 @@ import { changeMergeRequest } from '../../core/merge_request_changes.ts'
 import { followBranches, keepMergeRequestHead } from '../../core/merge_request_moves.ts'
 import { noteCompared } from '../../core/merge_request_rows.ts'
 import { insertMergeRequest } from '../../core/merge_request_writes.ts'
+import { newMergeRequest } from '../../core/pipeline_requests.ts'
 import { hasFeature } from '../../core/project_features.ts'
 import { repositoryPath, type Project } from '../../core/projects.ts'
 import { obey, placeOf } from '../../core/quick_actions.ts'
@@ -98,6 +99,7 @@ export const createMergeRequest = operation({
         const obeyed = await obey(speaker, about, placeOf(project), text)
         await hearDescription({ db: tx, actor, about, project }, obeyed.text)
         await enqueue(tx, keepMergeRequestHead, { id: row.id })
+        await enqueue(tx, newMergeRequest, { merge_request_id: row.id, user_id: actor.id })
         return row
       })
       .catch(async (error: unknown) => {
