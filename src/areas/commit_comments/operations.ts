@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { existing } from '../../db/rows.ts'
 import { code, commit, signedInHere } from '../../access/code_gates.ts'
 import { isLonger, tooLong } from '../../core/lengths.ts'
 import { patchOf } from '../../records/patch.ts'
@@ -112,9 +113,7 @@ export const createCommitComment = operation({
     ).catch((error: unknown) => {
       throw error instanceof TooMuchSaid ? full() : error
     })
-    const row = await comments.readComment(db, id)
-    if (row === undefined) throw new Error('a comment was not written')
-    return present(row, ctx)
+    return present(existing(await comments.readComment(db, id)), ctx)
   },
   returns: CommitComment,
   refuses: [overlong, full],
