@@ -10,6 +10,7 @@ import { createApp } from '../src/app.ts'
 import { openInstance, type Opened } from '../src/open.ts'
 import { readConfig } from '../src/config.ts'
 import { repositoryPath } from '../src/core/projects.ts'
+import { benchExports } from './exports.ts'
 import { fill, type Filled } from './fill.ts'
 import type { FloorOrder, FloorRoute } from './floor.ts'
 import { benchGit } from './git.ts'
@@ -25,7 +26,8 @@ import { startServer, type Running } from './server.ts'
 // Measures a server on a fresh data directory beside the floor: the same statements and the same JSON from a bare route.
 
 const { values: options, positionals } = parseArgs({
-  // `git` measures only the git room, `server` only the server, `senders` only what programs send.
+  // `git` measures only the git room, `server` only the server, `senders` only what programs send; `exports` is measured
+  // only where it is asked for.
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
@@ -206,6 +208,7 @@ async function benchServer(): Promise<boolean> {
 
 const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 if (wants('server') && !(await benchServer())) process.exitCode = 1
+if (positionals.includes('exports')) await benchExports(note)
 if (wants('senders')) printSenders(await benchSenders(Number(options.seconds), note), options.json)
 if (wants('git')) {
   const writes = 'writes'.includes(options.only) ? await benchGitWrites(note) : []
