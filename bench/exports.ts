@@ -20,7 +20,6 @@ import { startServer, type Running } from './server.ts'
 
 const COUNT = Number(process.env['EXPORTED'] ?? 1_000_000)
 const MEGABYTES = Number(process.env['IMPORTED'] ?? 500)
-const RUNS = 3
 /** Requests of others in a second, and seconds of them without an export. */
 const RATE = 50
 const QUIET_SECONDS = 20
@@ -191,7 +190,7 @@ async function importReport(
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 const verdict = (isMet: boolean): string => (isMet ? '' : '  NOT MET')
 
-export async function benchExports(note: (text: string) => void): Promise<void> {
+export async function benchExports(rounds: number, note: (text: string) => void): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-exports-'))
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -204,8 +203,8 @@ export async function benchExports(note: (text: string) => void): Promise<void> 
     const filled = await fill(env)
     const copied: number[] = []
     const exported: Exported[] = []
-    for (let run = 0; run < RUNS; run += 1) {
-      note(`COPY and export, ${run + 1} of ${RUNS} …`)
+    for (let run = 0; run < rounds; run += 1) {
+      note(`COPY and export, ${run + 1} of ${rounds} …`)
       copied.push(await inside(env, (client) => copySeconds(client, filled.project)))
       exported.push(await exportOnce(server, filled))
     }
@@ -219,7 +218,7 @@ export async function benchExports(note: (text: string) => void): Promise<void> 
 
     note('Requests without and during exports …')
     const ratios: number[] = []
-    for (let run = 0; run < RUNS; run += 1) {
+    for (let run = 0; run < rounds; run += 1) {
       const quiet = askSteadily(server, filled)
       await sleep(QUIET_SECONDS * 1000)
       const without = p99(await quiet.stop())

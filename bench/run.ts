@@ -208,7 +208,7 @@ async function benchServer(): Promise<boolean> {
 
 const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 if (wants('server') && !(await benchServer())) process.exitCode = 1
-if (positionals.includes('exports')) await benchExports(note)
+if (positionals.includes('exports')) await benchExports(Number(options.rounds), note)
 if (wants('senders')) printSenders(await benchSenders(Number(options.seconds), note), options.json)
 if (wants('git')) {
   const writes = 'writes'.includes(options.only) ? await benchGitWrites(note) : []
