@@ -40,7 +40,7 @@ export async function askEngine(
   if (endpoint === 'dry-run') return answer
   const { results } = answer
   return Array.isArray(results)
-    ? { ...answer, results: results.map((result: EngineAnswer) => filled(result, query)) }
+    ? { ...answer, results: results.map((result: unknown) => filled(result, query)) }
     : filled(answer, query)
 }
 
@@ -51,12 +51,17 @@ export async function engineMeta(here: Here, call: EngineCall): Promise<EngineAn
   if (!Array.isArray(answer['cubes'])) return answer
   return {
     ...answer,
-    cubes: (answer['cubes'] as EngineAnswer[]).filter((cube) => cubes.includes(String(cube['name']))),
+    cubes: answer['cubes'].filter((cube) => isAnswer(cube) && cubes.includes(String(cube['name']))),
   }
 }
 
-const filled = (result: EngineAnswer, query: EngineQuery): EngineAnswer =>
-  Array.isArray(result['data']) ? { ...result, data: withMissingDays(result['data'], query) } : result
+const isAnswer = (value: unknown): value is EngineAnswer => typeof value === 'object' && value !== null
+
+/** What is no result with rows passes as it is. */
+const filled = <Result>(result: Result, query: EngineQuery): Result =>
+  isAnswer(result) && Array.isArray(result['data']) && result['data'].every(isAnswer)
+    ? { ...result, data: withMissingDays(result['data'], query) }
+    : result
 
 async function send(here: Here, call: EngineCall, endpoint: string, body?: string): Promise<EngineAnswer> {
   const base = here.settings.get('analytics_api_base_url').replace(/\/+$/, '')

@@ -68,7 +68,7 @@ export function openOutbound({ settings, limits: given, log = () => {} }: Outbou
       const address = await beforeAbort(signal, outboundAddress(settings, request.url))
       const agent = agents[request.url.protocol === 'https:' ? 'https:' : 'http:']
       const options = { ...optionsOf(request, address), agent, signal }
-      return await exchange(request, options, limits.max_bytes)
+      return await beforeAbort(signal, exchange(request, options, limits.max_bytes))
     } catch (error) {
       throw signal.aborted ? timedOut(limits.timeout_ms, error) : faultOf(error)
     }
@@ -122,8 +122,14 @@ async function exchange(
   const once = (): Promise<OutboundResponse> =>
     new Promise((resolve, reject) => {
       const open = request.url.protocol === 'https:' ? requestHttps : requestHttp
+      let isAnswered = false
       const sent = open(options, (response) => {
+        isAnswered = true
         read(response, maxBytes).then(resolve, reject)
+      })
+      // A response that switches protocols closes the connection without an error.
+      sent.on('close', () => {
+        if (!isAnswered) reject(Object.assign(new Error('closed without a response'), { code: 'ECONNRESET' }))
       })
       sent.on('error', (error: NodeJS.ErrnoException) =>
         reject(sent.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error),
@@ -155,7 +161,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Outbou
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) }
 }
 
-/** A name server may take longer than the request may. */
+/** Rejects when the time is over, however long `work` takes: a name server may take longer than the request may. */
 function beforeAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, afterEach, beforeEach, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { setSetting } from '../../core/settings.ts'
 import type { Project } from '../../db/schema.ts'
 import { openEngine, send, useEngine, type AnalyticsEngine } from '../../../test/support/analytics_engine.ts'
@@ -147,4 +148,104 @@ test('engine failures are logged with their origin, without key, token or query'
   assert.equal((JSON.parse(line) as { origin: string }).origin, engine.url)
   const authorization = String(engine.requests.at(-1)?.headers.authorization)
   for (const secret of [authorization, 'TrackedEvents']) assert.ok(!line.includes(secret))
+})
+
+/** Answers on the socket itself. */
+const speaking =
+  (text: string | Buffer, isEnd = true): Parameters<AnalyticsEngine['behave']>[0] =>
+  (_, response) => {
+    const socket = response.socket
+    socket?.write(text)
+    if (isEnd) socket?.end()
+  }
+
+test('a response that breaks the protocol or ends early is a bad gateway', async () => {
+  for (const [text, reason] of [
+    ['HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"results":[]}', 'Connection reset by peer'],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"a"', 'Connection reset by peer'],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}', 'The connection failed'],
+    ['nonsense\r\n\r\n', 'The connection failed'],
+    [`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n{}`, 'The connection failed'],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}', 'The connection failed'],
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      'Connection reset by peer',
+    ],
+  ] as const) {
+    engine.behave(speaking(text))
+    assert.deepEqual(await ask(), badGateway(reason), text.slice(0, 60))
+  }
+})
+
+test('the time runs on while an engine sends its headers byte by byte', async () => {
+  engine.behave((_, response) => {
+    const { socket } = response
+    socket?.write('HTTP/1.1 200 OK\r\nx: ')
+    const timer = setInterval(() => socket?.write('x'), 20)
+    socket?.on('close', () => clearInterval(timer))
+    socket?.on('error', () => {})
+  })
+  assert.deepEqual(await ask(), badGateway('Request timed out after 0.3 seconds'))
+})
+
+test('a packed response that was not asked for is no JSON', async () => {
+  engine.behave((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+    response.end(gzipSync(Buffer.alloc(10_000_000, 0x20)))
+  })
+  assert.deepEqual(await ask(), badGateway('The analytics engine did not respond with JSON'))
+})
+
+test('headers of the engine are not passed on', async () => {
+  engine.behave((_, response) => {
+    response.writeHead(200, { 'set-cookie': 'a=b', 'x-evil': '1', 'content-type': 'text/html' })
+    response.end('{"html": "<script>"}')
+  })
+  const path = `/projects/${project.id}/product_analytics/request/meta`
+  const { headers, body } = await world().get(path, developer)
+  assert.deepEqual(
+    [headers['set-cookie'], headers['x-evil'], headers['content-type'], body],
+    [undefined, undefined, 'application/json', { html: '<script>' }],
+  )
+})
+
+test('answers of unexpected shapes pass as they are', async () => {
+  for (const body of [
+    '{"results":[null,1,"x",[],{"data":null},{"data":[null,1,{}]}],"cubes":[null,1,[],{}]}',
+    '{"data":[null]}',
+    '{"data":"x","results":{}}',
+    '{"results":null}',
+    '{"__proto__":{"a":1},"constructor":null}',
+  ]) {
+    engine.behave((_, response) => send(response, 200, body))
+    const filter = {
+      member: 'TrackedEvents.utcTime',
+      operator: 'inDateRange',
+      values: ['2026-01-01', '2026-01-03'],
+    }
+    const query = { measures: ['TrackedEvents.count'], filters: [null, filter] }
+    const path = `/projects/${project.id}/product_analytics/request/load`
+    const answered = await world().call('POST', path, {
+      as: developer,
+      body: { query: { ...query, filters: [filter] } },
+    })
+    assert.deepEqual([answered.status, answered.text], [200, body])
+    const refused = await world().call('POST', path, { as: developer, body: { query } })
+    assert.equal(refused.status, 400)
+    const [status] = await ask('meta')
+    assert.equal(status, 200)
+  }
+})
+
+test('a query that is nested deeply is refused and never sent', async () => {
+  const levels = 20_000
+  const filters = `${'[{"or":'.repeat(levels)}[]${'}]'.repeat(levels)}`
+  const path = `/projects/${project.id}/product_analytics/request/load`
+  const answered = await world().call('POST', path, {
+    as: developer,
+    body: `{"query":{"filters":${filters}}}`,
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.equal(answered.status, 400)
+  assert.equal(engine.requests.length, 0)
 })
