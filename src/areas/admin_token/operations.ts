@@ -6,14 +6,14 @@ import { audit } from '../../core/audit.ts'
 import type { Db } from '../../db/client.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
-import { noSuchToken, unprocessable } from '../../http/problems.ts'
+import { noSuchToken, unprocessable, type Problem } from '../../http/problems.ts'
 import { TokenAnswer } from './entity.ts'
 import { kindOf, type Found } from './kinds.ts'
 
 const params = t.Object({ token: t.String({ description: 'The token as its owner has it' }) })
 
-const unsupported = (): ReturnType<typeof unprocessable> => unprocessable('Token type not supported.')
-const irrevocable = (): ReturnType<typeof unprocessable> => unprocessable('Unsupported token type')
+const unsupported = (): Problem => unprocessable('Token type not supported.')
+const irrevocable = (): Problem => unprocessable('Unsupported token type')
 
 type Asked = Has<{ actor: Actor; params: { token: string } }>
 

@@ -5,11 +5,11 @@ import type { Project } from '../../core/projects.ts'
 import { ROLES } from '../../core/roles.ts'
 import type { Alert } from '../../db/schema_alerts.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
-import { absent } from '../../http/problems.ts'
+import { absent, type Problem } from '../../http/problems.ts'
 import type { Row } from './entity.ts'
 import * as images from './store.ts'
 
-const noAlert = (): ReturnType<typeof absent> => absent('Alert not found')
+const noAlert = (): Problem => absent('Alert not found')
 
 /** The published list hides alerts from those who may not see them. */
 export const readsImages = allows({

@@ -11,7 +11,7 @@ import type { Deployment as Row } from '../../db/schema_delivery.ts'
 import { checks, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { presentPage } from '../../http/pages.ts'
-import { forbidden, invalid } from '../../http/problems.ts'
+import { forbidden, invalid, type Problem } from '../../http/problems.ts'
 import { filled, oneOf, timestamp } from '../../http/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { DEPLOYMENT_STATUSES, Deployment, presentDeployments } from '../../records/deployment.ts'
@@ -31,8 +31,7 @@ const deployment = loads({
     deployments.find(db, { project_id: project.id, id }),
 })
 
-const ofJob = (): ReturnType<typeof forbidden> =>
-  forbidden('Deployments created using GitLab CI can not be updated using the API')
+const ofJob = (): Problem => forbidden('Deployments created using GitLab CI can not be updated using the API')
 const isOfNoJob = checks({
   says: 'a deployment that no job made',
   refuses: ofJob,

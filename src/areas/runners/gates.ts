@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
-import { forbidden, notFound } from '../../http/problems.ts'
+import { forbidden, notFound, type Problem } from '../../http/problems.ts'
 import * as runners from './store.ts'
 import type { SeenRunner } from './store.ts'
 
-const noRunner = (): ReturnType<typeof notFound> => notFound('Runner')
-const noAccess = (): ReturnType<typeof forbidden> => forbidden('No access granted')
+const noRunner = (): Problem => notFound('Runner')
+const noAccess = (): Problem => forbidden('No access granted')
 
 /** The runner in the address: what it may be used for is asked behind this. */
 export const runner = loads({
