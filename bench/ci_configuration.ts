@@ -1,12 +1,13 @@
 import { compileConfig } from '../src/ci/config/compile.ts'
 import type { PlanContext } from '../src/ci/config/context.ts'
 import { planPipeline } from '../src/ci/config/plan_pipeline.ts'
+import { median } from './report.ts'
 
-// Reads and plans a configuration of 1,000 jobs: `node --import tsx bench/ci_configuration.ts [ROUNDS]`. Processor time, so
-// that other processes do not count; the longest turn is the longest time that the event loop was held.
+// Reads and plans a configuration of 1,000 jobs. Processor time, so that other processes do not count; the longest turn is
+// the longest time that the event loop was held.
 
 const JOBS = 1_000
-const rounds = Number(process.argv[2] ?? 10)
+const ROUNDS = 10
 
 const text = Array.from(
   { length: JOBS },
@@ -48,7 +49,13 @@ const spent = (since: NodeJS.CpuUsage): number => {
   return (user + system) / 1_000
 }
 
-async function measure(): Promise<{ total: number; longest: number }> {
+/** Milliseconds of processor time. */
+interface Planned {
+  readonly total: number
+  readonly longest: number
+}
+
+async function planOnce(): Promise<Planned> {
   let longest = 0
   let open = true
   let turn = process.cpuUsage()
@@ -70,11 +77,12 @@ async function measure(): Promise<{ total: number; longest: number }> {
   return { total: spent(start), longest }
 }
 
-const found: { total: number; longest: number }[] = []
-for (let round = 0; round < rounds; round += 1) found.push(await measure())
-const middle = (values: number[]): string =>
-  (values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0).toFixed(1)
-process.stdout.write(
-  `${JOBS} jobs, ${text.length} characters, ${rounds} rounds: median ${middle(found.map(({ total }) => total))} ms of processor time, ` +
-    `longest turn ${middle(found.map(({ longest }) => longest))} ms\n`,
-)
+/** The medians of several rounds. */
+export async function planConfiguration(): Promise<Planned> {
+  const found: Planned[] = []
+  for (let round = 0; round < ROUNDS; round += 1) found.push(await planOnce())
+  return {
+    total: median(found.map(({ total }) => total)),
+    longest: median(found.map(({ longest }) => longest)),
+  }
+}

@@ -1,3 +1,4 @@
+import type { CiLine } from './ci.ts'
 import type { GitLine } from './git.ts'
 import type { Measured } from './load.ts'
 import type { Reading } from './operations.ts'
@@ -102,6 +103,13 @@ export function printSenders(lines: readonly SenderLine[], asJson: boolean): voi
     met ? '' : 'NOT MET',
   ])
   sayColumns([headings, ...rows])
+}
+
+/** Prints what pipelines take. */
+export function printCi(lines: readonly CiLine[], asJson: boolean): void {
+  if (asJson) return say(JSON.stringify({ ci: lines }))
+  const rows = lines.map(({ name, found, wanted, met }) => [name, found, wanted, met ? '' : 'NOT MET'])
+  sayColumns([['pipelines', 'found', 'wanted', ''], ...rows])
 }
 
 export function median(values: readonly number[]): number {

@@ -10,6 +10,7 @@ import { createApp } from '../src/app.ts'
 import { openInstance, type Opened } from '../src/open.ts'
 import { readConfig } from '../src/config.ts'
 import { repositoryPath } from '../src/core/projects.ts'
+import { benchCi } from './ci.ts'
 import { benchExports } from './exports.ts'
 import { fill, type Filled } from './fill.ts'
 import type { FloorOrder, FloorRoute } from './floor.ts'
@@ -20,14 +21,23 @@ import type { Measured, Round } from './load.ts'
 import { readings, type Reading } from './operations.ts'
 import { recorderOver } from './record.ts'
 import { benchSenders } from './senders.ts'
-import { median, printGit, printJson, printSenders, printTable, type Line, type Report } from './report.ts'
+import {
+  median,
+  printCi,
+  printGit,
+  printJson,
+  printSenders,
+  printTable,
+  type Line,
+  type Report,
+} from './report.ts'
 import { startServer, type Running } from './server.ts'
 
 // Measures a server on a fresh data directory beside the floor: the same statements and the same JSON from a bare route.
 
 const { values: options, positionals } = parseArgs({
-  // `git` measures only the git room, `server` only the server, `senders` only what programs send; `exports` is measured
-  // only where it is asked for.
+  // `git` measures only the git room, `server` only the server, `senders` only what programs send, `ci` only pipelines;
+  // `exports` is measured only where it is asked for.
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
@@ -210,6 +220,7 @@ const wants = (part: string): boolean => positionals.length === 0 || positionals
 if (wants('server') && !(await benchServer())) process.exitCode = 1
 if (positionals.includes('exports')) await benchExports(Number(options.rounds), note)
 if (wants('senders')) printSenders(await benchSenders(Number(options.seconds), note), options.json)
+if (wants('ci')) printCi(await benchCi(note), options.json)
 if (wants('git')) {
   const writes = 'writes'.includes(options.only) ? await benchGitWrites(note) : []
   printGit([...(await benchGit(options.only, note)), ...writes], options.json)
