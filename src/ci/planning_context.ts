@@ -1,3 +1,4 @@
+import { isFrozen } from '../core/freeze_periods.ts'
 import { limitOf } from '../core/plan_limits.ts'
 import { findProjectAs } from '../core/project_roles.ts'
 import { findByRef, repositoryPath, type Project } from '../core/projects.ts'
@@ -33,6 +34,7 @@ export async function contextsOf(
     source,
     created_at,
     merge_request: request.merge_request !== undefined,
+    frozen: await isFrozen(instance.db, project.id, created_at),
   }
   const predefined = [
     ...predefinedVariables(instance.config, project, facts, found.commit),

@@ -100,6 +100,8 @@ export interface PipelineFacts extends Pick<
 > {
   /** Whether it is of a merge request. */
   readonly merge_request: boolean
+  /** Whether a freeze of deployments is on in the project. */
+  readonly frozen: boolean
 }
 
 function ofCommit(facts: PipelineFacts, commit: Commit): Variable[] {
@@ -137,6 +139,7 @@ export const predefinedVariables = (
     CI_PIPELINE_SOURCE: facts.source,
     CI_PIPELINE_CREATED_AT: facts.created_at.toISOString(),
     CI_PIPELINE_TRIGGERED: facts.source === 'trigger' ? true : null,
+    CI_DEPLOY_FREEZE: facts.frozen ? true : null,
   }),
   ...ofCommit(facts, commit),
 ]

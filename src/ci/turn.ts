@@ -52,7 +52,9 @@ export class Turn {
     const entered = await enterState(this.db, to, entry)
     for (const job of entered) {
       this.entered.push(job)
-      this.#pipelines.add(job.pipeline_id)
+      // A job that a runner took decides nothing about other jobs: they are not read.
+      if (to === 'running') this.#restated.add(job.pipeline_id)
+      else this.#pipelines.add(job.pipeline_id)
       if (job.resource_group_id !== null) this.#groups.add(job.resource_group_id)
     }
     const deploying = entered.filter((job) => job.environment_id !== null)

@@ -223,6 +223,24 @@ test('a job sees the variables of its project, and protected ones on protected r
   ])
 })
 
+test('a job that starts during a freeze sees it, and later ones do not', async () => {
+  for (const [start, end, seen] of [
+    ['0 0 1 1 *', '0 0 30 2 *', 'true'],
+    ['0 0 30 2 *', '0 0 1 1 *', undefined],
+  ]) {
+    await rowsOf(
+      world(),
+      `insert into freeze_periods (project_id, freeze_start, freeze_end, cron_timezone) values ($1, $2, $3, 'UTC')`,
+      [project.id, start, end],
+    )
+    await pipelineOf(plannedJob({ name: 'build', tags: ['linux'] }))
+    const job = await take()
+    assert.equal(job.variables.find(({ key }) => key === 'CI_DEPLOY_FREEZE')?.value, seen)
+    await update(job, { state: 'success' })
+    await rowsOf(world(), 'delete from freeze_periods where project_id = $1', [project.id])
+  }
+})
+
 test('a log grows by ranges, and a wrong offset is told the right one', async () => {
   const pipeline = await pipelineOf(plannedJob({ name: 'log' }))
   const job = await take()

@@ -13,6 +13,7 @@ import { JOB_TOKEN_PREFIX } from '../access/presented_tokens.ts'
 import { findRunnerByDigest } from '../ci/runners.ts'
 import { inTurn } from '../ci/turn.ts'
 import { variablesFor, type SecretVariable } from '../ci/variables.ts'
+import { isFrozen } from '../core/freeze_periods.ts'
 import { findProjectAs } from '../core/project_roles.ts'
 import { repositoryPath } from '../core/projects.ts'
 import type { Job } from '../db/schema_ci.ts'
@@ -119,7 +120,11 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     await db.transaction((tx) => inTurn(tx, job.project_id, (turn) => finishJob(turn, job.id, outcome)))
     return undefined
   }
-  const facts = { ...detail.pipeline, merge_request: detail.pipeline.merge_request_id !== null }
+  const facts = {
+    ...detail.pipeline,
+    merge_request: detail.pipeline.merge_request_id !== null,
+    frozen: await isFrozen(db, job.project_id, new Date()),
+  }
   const variables = jobVariables(detail, {
     config,
     token: taken.token,

@@ -46,6 +46,23 @@ test('a pipeline that is started has the published fields, and can be read', asy
   assert.deepEqual(pick(jobs, 'status'), ['created', 'pending'])
 })
 
+test('rules see a freeze of deployments', async () => {
+  const config =
+    'build: { script: make }\ndeploy: { script: ship, rules: [{ if: $CI_DEPLOY_FREEZE == null }] }\n'
+  writeConfig(world(), project, config, 'frozen')
+  const names = async (): Promise<unknown[]> => {
+    const { id } = await made({ ref: 'frozen' })
+    return pick(await world().get(path(`/${id}/jobs`), developer), 'name')
+  }
+  assert.deepEqual(await names(), ['deploy', 'build'])
+  await world().make.sql(
+    `insert into freeze_periods (project_id, freeze_start, freeze_end, cron_timezone)
+     values (${project.id}, '0 0 1 1 *', '0 0 30 2 *', 'UTC')`,
+  )
+  assert.deepEqual(await names(), ['build'])
+  await world().make.sql(`delete from freeze_periods where project_id = ${project.id}`)
+})
+
 test('a pipeline that cannot be made is told why, and nothing is kept', async () => {
   const before = (await world().get(path(), developer)).headers['x-total']
   const rows: [object, unknown][] = [
