@@ -1,4 +1,5 @@
 import { mergeAfterPipeline } from './areas/merge_requests/auto_merge_job.ts'
+import { obeyPushOptions } from './areas/merge_requests/push_options_job.ts'
 import { branchByCommand } from './areas/merge_requests/commanded.ts'
 import { issueByCommand } from './areas/issues/commanded.ts'
 import { existsSync, statSync } from 'node:fs'
@@ -71,6 +72,7 @@ const JOBS: readonly AnyJob[] = [
   sendInvitations,
   branchByCommand,
   mergeAfterPipeline,
+  obeyPushOptions,
   issueByCommand,
   pruneErrorEvents,
   syncIncident,

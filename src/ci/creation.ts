@@ -23,6 +23,8 @@ export interface PipelineRequest {
   readonly ref: string
   readonly source: PipelineSource
   readonly variables: readonly Variable[]
+  /** Set where a push option skips it. */
+  readonly skips?: boolean
   /** Of a push: the commit that the branch was at before. */
   readonly before?: string
   /** Of a push: the commit that the branch was moved to, wherever it is now. */
@@ -82,7 +84,8 @@ export async function preparePipeline(instance: Instance, request: PipelineReque
   const found = { ...ref, commit }
   if (await createsTooFast(instance.db, project.id, request.user.id, ref.sha))
     return refuse(TOO_MANY_PIPELINES)
-  if (HEEDS_MESSAGE.has(source) && SKIPS.test(commit.message)) return refuse('', 'skipped', found)
+  const isSkipped = request.skips === true || (HEEDS_MESSAGE.has(source) && SKIPS.test(commit.message))
+  if (isSkipped) return refuse('', 'skipped', found)
   return plan(instance, { request, repository, found })
 }
 

@@ -1,9 +1,9 @@
 import { findProjectAs } from '../core/project_roles.ts'
-import { pushedRefs, type PushedRefs } from '../core/pipeline_requests.ts'
+import { pushedOptions, pushedRefs, type PushedRefs } from '../core/pipeline_requests.ts'
 import { repositoryPath } from '../core/projects.ts'
 import * as users from '../core/users.ts'
 import type { Instance } from '../instance.ts'
-import type { Job, Once } from '../jobs/job.ts'
+import { enqueue, type Job, type Once } from '../jobs/job.ts'
 import { createForBranch } from './merge_request_pipelines.ts'
 import { preparePipeline, type PipelineRequest } from './creation.ts'
 import { insertPrepared, insertRefused } from './pipeline_insertion.ts'
@@ -16,7 +16,7 @@ const HEADS = 'refs/heads/'
  */
 export const createPushPipelines: Job<PushedRefs> = {
   ...pushedRefs,
-  run: async (instance, { project_id, user_id, moves }, once = async () => true) => {
+  run: async (instance, { project_id, user_id, moves, options, then }, once = async () => true) => {
     const [project, user] = [
       await findProjectAs(instance.db, project_id, user_id),
       await users.find(instance.db, user_id),
@@ -27,11 +27,16 @@ export const createPushPipelines: Job<PushedRefs> = {
       const sha = await repository.resolve(to)
       if (sha === undefined) continue
       const before = from === null ? {} : { before: from }
-      const request = { project, user, ref, sha, source: 'push' as const, variables: [], ...before }
-      await createOnce(instance, request, once)
+      const { none = false, skips = false, variables = [] } = options ?? {}
+      const request = { project, user, ref, sha, source: 'push' as const, variables, skips, ...before }
+      if (!none) await createOnce(instance, request, once)
       const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : undefined
       if (branch !== undefined) await createForBranch(instance, { project_id, branch, sha }, user)
     }
+    if (then !== undefined)
+      await instance.db.transaction(async (tx) => {
+        if (await once(tx, 'options')) await enqueue(tx, pushedOptions, then)
+      })
   },
 }
 

@@ -6,7 +6,11 @@ import { askForPipelines } from './pipeline_requests.ts'
 /** Asks for all that follows from a push: pipelines, and what its commits say of issues. */
 export async function tellOfPush(
   tools: Pick<Instance, 'db' | 'git'>,
-  by: { readonly project_id: number; readonly user_id: number },
+  by: {
+    readonly project_id: number
+    readonly user_id: number
+    readonly options?: readonly string[]
+  },
   moves: readonly RefMove[],
 ): Promise<void> {
   await askForPipelines(tools, by, moves)

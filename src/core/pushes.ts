@@ -16,6 +16,8 @@ const HEADS = 'refs/heads/'
 /** `actor` is who moves what moves. */
 type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> & {
   readonly actor?: { readonly id: number } | null
+  /** Options of a push. */
+  readonly options?: readonly string[]
 }
 interface Place {
   readonly id: number
@@ -78,12 +80,12 @@ export async function movingRefs<Result>(
 
 /** Keeps a push on disk until the database is back: refs alone do not tell which commits are new. */
 async function keepUnheard(
-  { moving, actor }: Tools,
+  { moving, actor, options = [] }: Tools,
   project: Place,
   moves: readonly RefMove[],
 ): Promise<void> {
   if (!actor || moves.length === 0) return
-  await moving.unheard.keep({ project_id: project.id, user_id: actor.id, moves }).catch(() => {})
+  await moving.unheard.keep({ project_id: project.id, user_id: actor.id, moves, options }).catch(() => {})
 }
 
 async function refsMoved(
@@ -109,8 +111,8 @@ async function refsMoved(
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
   }
   // Last: after a fault before it, the push is kept to be heard later.
-  const { actor } = tools
-  if (actor) await tellOfPush(tools, { project_id: project.id, user_id: actor.id }, moves)
+  const { actor, options = [] } = tools
+  if (actor) await tellOfPush(tools, { project_id: project.id, user_id: actor.id, options }, moves)
 }
 
 /** The readme of the default branch, where that moved. */

@@ -8,6 +8,7 @@ export interface UnheardPush {
   readonly project_id: number
   readonly user_id: number
   readonly moves: readonly RefMove[]
+  readonly options?: readonly string[]
 }
 
 /**

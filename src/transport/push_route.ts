@@ -74,7 +74,7 @@ export async function receivePack(
       if (now.actor === null) throw noPush()
       return { ...now, actor: now.actor }
     }
-    const remark = entry.remark + optionsRemark(push.options)
+    const remark = entry.remark + optionsRemark(instance, entry.project, push.options)
     const answer = answerLater(
       { instance, entry: whole, enterAgain, request: push, reader, maxBytes: maxPushBytes, remark },
       body,

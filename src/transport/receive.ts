@@ -66,8 +66,11 @@ async function settle(push: Push): Promise<Outcome> {
   try {
     const fault = await check(push, quarantine, judged)
     if (fault !== undefined) return fault
-    const verdicts = await movingRefs({ ...instance, actor: entry.actor }, entry.project, isEmpty, () =>
-      move(push, quarantine, { judged, isEmpty }),
+    const verdicts = await movingRefs(
+      { ...instance, actor: entry.actor, options: request.options },
+      entry.project,
+      isEmpty,
+      () => move(push, quarantine, { judged, isEmpty }),
     )
     return { words: '', unpack: 'ok', verdicts }
   } finally {

@@ -1,4 +1,5 @@
 import type { GitEntry } from '../access/git_access.ts'
+import { namedOptions } from '../core/push_options.ts'
 import type { Instance } from '../instance.ts'
 
 // Remarks that git clients show beside a transfer, in the published words.
@@ -21,10 +22,18 @@ export const madeRemark = (site: Site, project: Path): string =>
   `  git remote add origin ${addressOf(site, project)}\n\nTo view the project, visit:\n` +
   `  ${site.config.url}/${project.full_path}\n\n`
 
-/** For push options that ask for a merge request; '' where none does. */
-export function optionsRemark(options: readonly string[]): string {
-  const names = options.map((option) => option.split('=', 1)[0] ?? '')
-  const unserved = [...new Set(names.filter((name) => name.startsWith('merge_request.')))]
-  if (unserved.length === 0) return ''
-  return `\nWARNINGS:\n\nThe push options ${unserved.join(', ')} are not supported: nothing but the push was done.\n\n`
+/** For push options about merge requests; '' without any. */
+export function optionsRemark(
+  site: Site,
+  project: { readonly id: number },
+  options: readonly string[],
+): string {
+  const { served, unserved } = namedOptions(options)
+  const list = `${site.config.url}/api/v4/projects/${project.id}/merge_requests?state=opened`
+  return [
+    unserved.length === 0
+      ? ''
+      : `\nWARNINGS:\n\nThe push options ${unserved.join(', ')} are not supported and were passed over.\n\n`,
+    served.length === 0 ? '' : `\nThe merge request follows the push options in a moment:\n  ${list}\n\n`,
+  ].join('')
 }

@@ -3,7 +3,6 @@ import { startAutoMerge } from '../../core/auto_merges.ts'
 import { headPipelineStatus, isUnfinished } from '../../core/head_pipelines.ts'
 import { lockMergeRequest } from '../../core/merge_request_writes.ts'
 import type { Db } from '../../db/client.ts'
-import type { Actor, Has } from '../../http/gate.ts'
 import type { MergeRequestShown } from '../../records/merge_request.ts'
 import { otherHead } from './rules.ts'
 
@@ -20,12 +19,15 @@ interface Wanted {
  * waits. The pipeline cannot finish in between, so that the turn that finishes it finds the row.
  */
 export async function waitForPipeline(
-  { db, actor }: Has<{ actor: Actor }>,
+  { db, actor }: { readonly db: Db; readonly actor: { readonly id: number } },
   shown: MergeRequestShown,
   wanted: Wanted,
+  waitsFor: (status: string) => boolean = isUnfinished,
 ): Promise<boolean> {
+  const isWaitedFor = async (tx: Db, sha: string): Promise<boolean> =>
+    waitsFor(await headPipelineStatus(tx, shown.id, sha))
   const { id, project_id, source_project_id, head_sha } = shown
-  if (head_sha === null || !(await isWaitedFor(db, id, head_sha))) return false
+  if (head_sha === null || !(await isWaitedFor(db, head_sha))) return false
   if (wanted.sha !== undefined && wanted.sha !== head_sha) throw otherHead(head_sha)
   return db.transaction(async (tx) => {
     await holdPipelines(tx, [project_id, source_project_id ?? project_id])
@@ -35,7 +37,7 @@ export async function waitForPipeline(
       !now.draft &&
       now.head_sha === head_sha &&
       now.target_branch === shown.target_branch
-    if (!stands || !(await isWaitedFor(tx, id, head_sha))) return false
+    if (!stands || !(await isWaitedFor(tx, head_sha))) return false
     await startAutoMerge(tx, {
       merge_request_id: id,
       user_id: actor.id,
@@ -48,6 +50,3 @@ export async function waitForPipeline(
     return true
   })
 }
-
-const isWaitedFor = async (db: Db, id: number, sha: string): Promise<boolean> =>
-  isUnfinished(await headPipelineStatus(db, id, sha))

@@ -40,7 +40,14 @@ export const changesIt: Gate<
 }
 
 /** Whether the caller may merge it: as its target branch is protected. */
-export async function mayMergeIt({ db, actor, project, mergeRequest }: Here): Promise<boolean> {
+export async function mayMergeIt({
+  db,
+  actor,
+  project,
+  mergeRequest,
+}: Pick<Here, 'db' | 'project' | 'mergeRequest'> & {
+  readonly actor: Pick<Actor, 'id' | 'admin'> | null
+}): Promise<boolean> {
   if (actor === null || project.archived) return false
   const holder = { id: actor.id, role: project.role, admin: actor.admin }
   if (!mayMerge(undefined, holder)) return false

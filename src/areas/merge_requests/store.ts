@@ -87,3 +87,32 @@ const mergeError = statement(
 /** Why the last attempt at its branches failed; null when it did not. */
 export const noteMergeError = (db: Db, id: number, text: string | null): Promise<number> =>
   db.run(mergeError, { id, text })
+
+const milestone = statement(
+  (p: Slots<{ project_id: number; line: readonly number[]; title: string }>) => sql<{ id: number }>`
+    select id from milestones
+     where title = ${p.title} and (project_id = ${p.project_id} or group_id = any(${p.line}::bigint[]))
+     order by project_id is null, id limit 1`,
+)
+/** A milestone of the project, else of a group above it. */
+export const findMilestoneByTitle = async (
+  db: Db,
+  { id, traversal_ids }: Pick<Project, 'id' | 'traversal_ids'>,
+  title: string,
+): Promise<number | undefined> =>
+  (await db.one(milestone, { project_id: id, line: traversal_ids, title }))?.id
+
+const assignees = statement(
+  (p: Slots<{ id: number }>) => sql<{ user_id: number }>`
+    select user_id from merge_request_assignees where merge_request_id = ${p.id} order by user_id`,
+)
+export const assigneesOf = async (db: Db, id: number): Promise<number[]> =>
+  (await db.rows(assignees, { id })).map(({ user_id }) => user_id)
+
+const named = statement(
+  (p: Slots<{ names: readonly string[] }>) => sql<{ id: number }>`
+    select id from users where username = any(${p.names}::text[]) or id::text = any(${p.names}::text[]) order by id`,
+)
+/** The users of these usernames or ids. */
+export const usersNamed = async (db: Db, names: readonly string[]): Promise<number[]> =>
+  names.length === 0 ? [] : (await db.rows(named, { names })).map(({ id }) => id)

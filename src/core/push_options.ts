@@ -1,0 +1,109 @@
+// Options that a client sends with a push (`git push -o`), as published. Names that mean nothing here are passed over.
+
+/** What a push asks of the merge request of its branch. What is left out stays, or has its default. */
+export interface MergeRequestOptions {
+  readonly create: boolean
+  readonly target?: string
+  /** Path or id of the project to merge into. */
+  readonly target_project?: string
+  readonly title?: string
+  readonly description?: string
+  /** Title of a milestone. */
+  readonly milestone?: string
+  readonly draft: boolean
+  readonly squash: boolean
+  readonly remove_source_branch: boolean
+  readonly auto_merge: boolean
+  readonly labels: readonly string[]
+  readonly unlabels: readonly string[]
+  /** Usernames or ids. */
+  readonly assign: readonly string[]
+  readonly unassign: readonly string[]
+}
+
+export interface PipelineOptions {
+  /** Leaves a skipped pipeline for each branch and tag. */
+  readonly skips: boolean
+  /** Leaves none. */
+  readonly none: boolean
+  readonly variables: readonly { readonly key: string; readonly value: string }[]
+}
+
+const MERGE_REQUEST = 'merge_request.'
+/** Values of one name that count. */
+const MAX_VALUES = 100
+
+interface Option {
+  readonly name: string
+  readonly value: string
+}
+function readOption(text: string): Option {
+  const [name = ''] = text.split('=', 1)
+  return { name, value: text.slice(name.length + 1) }
+}
+
+function reader(options: readonly string[]): {
+  readonly has: (...names: string[]) => boolean
+  readonly all: (name: string) => string[]
+  readonly last: <Key extends string>(key: Key) => { readonly [K in Key]?: string }
+} {
+  const read = options.map(readOption)
+  const all = (name: string): string[] =>
+    read.flatMap((one) => (one.name === name && one.value !== '' ? [one.value] : [])).slice(0, MAX_VALUES)
+  return {
+    has: (...names) => read.some(({ name }) => names.includes(name)),
+    all,
+    last: (key) => {
+      const value = all(MERGE_REQUEST + key).at(-1)
+      return value === undefined ? {} : ({ [key]: value } as { [K in typeof key]?: string })
+    },
+  }
+}
+
+/** Undefined where no option is about merge requests. */
+export function mergeRequestOptions(options: readonly string[]): MergeRequestOptions | undefined {
+  if (!options.some((option) => option.startsWith(MERGE_REQUEST))) return undefined
+  const { has, all, last } = reader(options)
+  return {
+    create: has('merge_request.create'),
+    ...last('target'),
+    ...last('target_project'),
+    ...last('title'),
+    ...last('description'),
+    ...last('milestone'),
+    draft: has('merge_request.draft'),
+    squash: has('merge_request.squash'),
+    remove_source_branch: has('merge_request.remove_source_branch'),
+    auto_merge: has('merge_request.auto_merge', 'merge_request.merge_when_pipeline_succeeds'),
+    labels: all('merge_request.label'),
+    unlabels: all('merge_request.unlabel'),
+    assign: all('merge_request.assign'),
+    unassign: all('merge_request.unassign'),
+  }
+}
+
+export function pipelineOptions(options: readonly string[]): PipelineOptions {
+  const { has, all } = reader(options)
+  return {
+    skips: has('ci.skip'),
+    none: has('ci.no_pipeline'),
+    variables: all('ci.variable').flatMap((text) => {
+      const { name: key, value } = readOption(text)
+      return /^\w{1,255}$/.test(key) ? [{ key, value }] : []
+    }),
+  }
+}
+
+// prettier-ignore
+const SERVED = new Set([
+  'create', 'target', 'target_project', 'title', 'description', 'milestone', 'draft', 'squash', 'remove_source_branch',
+  'auto_merge', 'merge_when_pipeline_succeeds', 'label', 'unlabel', 'assign', 'unassign',
+])
+
+/** Names of options about merge requests, and whether they do anything. */
+export function namedOptions(options: readonly string[]): { served: string[]; unserved: string[] } {
+  const names = [...new Set(options.map((option) => readOption(option).name))]
+  const about = names.filter((name) => name.startsWith(MERGE_REQUEST))
+  const isServed = (name: string): boolean => SERVED.has(name.slice(MERGE_REQUEST.length))
+  return { served: about.filter(isServed), unserved: about.filter((name) => !isServed(name)) }
+}
