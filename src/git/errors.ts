@@ -60,10 +60,11 @@ const AWAY: ReadonlySet<GitFault> = new Set(['timeout', 'busy', 'gone', 'spawn',
 
 /** True when git, or a file that it writes, found no space on the disk. */
 export function isGitDiskFull(error: unknown): boolean {
-  return (
-    error instanceof GitError &&
-    /No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(`${error.message} ${error.stderr}`)
-  )
+  if (error instanceof GitError)
+    return /No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(
+      `${error.message} ${error.stderr}`,
+    )
+  return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
 }
 
 /** True when git did not get to answer, so that the same question may succeed in a moment. */

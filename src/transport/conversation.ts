@@ -6,7 +6,7 @@ import {
   type GitEntry,
   type GitWish,
 } from '../access/git_access.ts'
-import { GitError, isGitError } from '../git/errors.ts'
+import { GitError, isGitDiskFull, isGitError } from '../git/errors.ts'
 import type { Serving } from '../git/wire/serving.ts'
 import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
@@ -108,7 +108,7 @@ function refusalOf(error: unknown): GitRefusal | undefined {
     return new GitRefusal(400, NOT_GIT)
   if (isGitError(error, 'too_large')) return new GitRefusal(413, 'The request is larger than it may be.')
   if (isGitError(error, 'aborted')) return new GitRefusal(400, 'The request ended early.')
-  if (error instanceof GitError)
+  if (error instanceof GitError && !isGitDiskFull(error))
     return new GitRefusal(503, 'The repository cannot be served at the moment. Try again soon.', {
       'retry-after': '1',
     })

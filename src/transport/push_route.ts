@@ -2,6 +2,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GitRefusal, NoProjectYet, type GitEntry } from '../access/git_access.ts'
 import { CreationRefused, makeForPush } from '../core/push_to_create.ts'
+import { isGitDiskFull } from '../git/errors.ts'
 import { PktReader } from '../git/wire/pkt_lines.ts'
 import { PushReport } from '../git/wire/push_report.ts'
 import { readPush } from '../git/wire/push_request.ts'
@@ -101,8 +102,10 @@ function answerLater(
   receive(push, report)
     .catch((error: unknown) => {
       failed(error)
-      const verdicts = push.request.commands.map(({ ref }) => ({ ref, refusal: 'internal server error' }))
-      return report.end('internal server error', verdicts)
+      // The answer has begun: what else would be its status stands in the report.
+      const refusal = isGitDiskFull(error) ? '507 Insufficient Storage' : 'internal server error'
+      const verdicts = push.request.commands.map(({ ref }) => ({ ref, refusal }))
+      return report.end(refusal, verdicts)
     })
     .then((bytes) => answer.end(bytes))
     .catch(() => undefined)

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { movingRefs } from '../core/pushes.ts'
-import { isGitError } from '../git/errors.ts'
+import { isGitDiskFull, isGitError } from '../git/errors.ts'
 import { isServerRef } from '../git/names.ts'
 import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
@@ -121,6 +121,10 @@ async function check(push: Push, quarantine: Quarantine, judged: Judgement): Pro
     await quarantine.unpack(pack, header.readUInt32BE(8), maxBytes)
   } catch (error) {
     if (!isGitError(error, 'exit') && !isGitError(error, 'aborted')) throw error
+    if (isGitDiskFull(error)) {
+      await hearOut(pack)
+      throw error
+    }
     const words = isGitError(error, 'exit') ? saidBy(error.stderr) : ''
     await hearOut(pack)
     return refuseAll(commands, () => 'unpacker error', { words, unpack: 'unpack-objects abnormal exit' })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Project } from '../../src/db/schema.ts'
 import type { Someone } from '../support/makers.ts'
@@ -6,6 +8,9 @@ import { rowsOf } from '../support/rows.ts'
 import { sharedWorld } from '../support/stand.ts'
 
 // System notes that name a record which their readers do not see, or do not see any more.
+
+/** The migration that gave system notes the record that they name. */
+const OUTLIVED = '0061_note_subjects.sql'
 
 const world = sharedWorld()
 
@@ -99,4 +104,51 @@ test('a moved issue takes no title of a milestone along that its new project doe
     await rowsOf(world(), 'select * from notes where noteable_id = $1', [moved.id]),
   )
   assert.doesNotMatch(everything, /Buy the rival/)
+})
+
+test('older notes get the records that they name from their text', async () => {
+  const { make, call } = world()
+  const project = await make.project({ visibility: 'public' })
+  const [author, stranger] = [await make.memberOf('maintainer', { project }), await make.user()]
+  const issues = `/projects/${project.id}/issues`
+  const named = await made(author, issues, { title: 'Named' })
+  const speaker = await made(author, issues, { title: 'Speaks', description: `See #${named.iid}` })
+  // As they stood before migration 61.
+  for (const table of ['notes', 'discussions'])
+    await make.sql(`update ${table} set mentions_noteable_id = null where noteable_id = ${named.id}`)
+  await call('PUT', `${issues}/${speaker.iid}`, { as: author, body: { confidential: true } })
+  const mention = `mentioned in issue #${speaker.iid}`
+  assert.ok((await bodies(project, named.iid, stranger)).includes(mention))
+  const migration = readFileSync(join('src/db/migrations', OUTLIVED), 'utf8')
+  await make.sql(migration.replaceAll(/^alter table .*$/gm, ''))
+  assert.ok(!(await bodies(project, named.iid, stranger)).includes(mention))
+  assert.ok((await bodies(project, named.iid, author)).includes(mention))
+})
+
+test('a note that an issue was closed by a merge request is read by those who see that merge request', async () => {
+  const { make, call } = world()
+  const project = await make.project({ visibility: 'public' })
+  const [author, stranger] = [await make.memberOf('maintainer', { project }), await make.user()]
+  const closed = await made(author, `/projects/${project.id}/issues`, { title: 'Closed' })
+  await make.sql(`
+    with request as (
+      insert into merge_requests (iid, project_id, source_project_id, author_id, title, source_branch, target_branch)
+      values (77, ${project.id}, ${project.id}, ${author.id}, 'Closes', 'a', 'main') returning id),
+    thread as (
+      insert into discussions (key, noteable_id, individual_note, mentions_project_id, mentions_code, mentions_noteable_id)
+      select repeat('c', 40), ${closed.id}, true, ${project.id}, true, id from request returning *)
+    insert into notes (discussion_id, noteable_id, author_id, body, system_action, mentions_project_id, mentions_code,
+                       mentions_noteable_id)
+    select id, noteable_id, ${author.id}, 'closed via merge request !77', 'closed', mentions_project_id, true,
+           mentions_noteable_id from thread`)
+  const seen = async (): Promise<boolean[]> =>
+    Promise.all(
+      [stranger, author].map(async (as) =>
+        (await bodies(project, closed.iid, as)).includes('closed via merge request !77'),
+      ),
+    )
+  assert.deepEqual(await seen(), [true, true])
+  const body = { merge_requests_access_level: 'private' }
+  assert.equal((await call('PUT', `/projects/${project.id}`, { as: author, body })).status, 200)
+  assert.deepEqual(await seen(), [false, true])
 })
