@@ -47,20 +47,24 @@ test('a pipeline that is started has the published fields, and can be read', asy
 })
 
 test('rules see a freeze of deployments', async () => {
+  const { make, call, get } = world()
+  const frozen = await make.project({ repository: 'empty' })
+  const as = await make.memberOf('developer', { project: frozen })
   const config =
     'build: { script: make }\ndeploy: { script: ship, rules: [{ if: $CI_DEPLOY_FREEZE == null }] }\n'
-  writeConfig(world(), project, config, 'frozen')
+  writeConfig(world(), frozen, config)
   const names = async (): Promise<unknown[]> => {
-    const { id } = await made({ ref: 'frozen' })
-    return pick(await world().get(path(`/${id}/jobs`), developer), 'name')
+    const answer = await call('POST', `/projects/${frozen.id}/pipeline`, { as, body: { ref: 'ci' } })
+    assert.equal(answer.status, 201, answer.text)
+    const { id } = answer.body as { id: number }
+    return pick(await get(`/projects/${frozen.id}/pipelines/${id}/jobs`, as), 'name')
   }
   assert.deepEqual(await names(), ['deploy', 'build'])
-  await world().make.sql(
+  await make.sql(
     `insert into freeze_periods (project_id, freeze_start, freeze_end, cron_timezone)
-     values (${project.id}, '0 0 1 1 *', '0 0 30 2 *', 'UTC')`,
+     values (${frozen.id}, '0 0 1 1 *', '0 0 30 2 *', 'UTC')`,
   )
   assert.deepEqual(await names(), ['build'])
-  await world().make.sql(`delete from freeze_periods where project_id = ${project.id}`)
 })
 
 test('a pipeline that cannot be made is told why, and nothing is kept', async () => {
