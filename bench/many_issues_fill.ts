@@ -53,6 +53,7 @@ const records = (project: number, count: number, planner: number): string => `
   insert into award_emoji (name, user_id, noteable_id)
     select k.name, ${planner}, f.id from fresh f,
       (values ('thumbsup', 10), ('rocket', ${count} / 20)) as k (name, every) where f.n % k.every = 0;
+  insert into project_counters (project_id, counts, last) values (${project}, 'issues', ${count});
   drop table fresh;
   set session_replication_role = origin;`
 
