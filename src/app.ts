@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { INCONSISTENCIES, createInspection } from './ci/check.ts'
 import { createLimiter } from './access/limits.ts'
 import { createSignIn } from './access/sign_in.ts'
 import { operations } from './areas/index.ts'
@@ -34,7 +35,7 @@ export function createApp(
   { log, checkAnswers, transport, stallMs, ...options }: AppOptions,
 ): { app: FastifyInstance; drain: () => void } {
   const { config } = instance
-  const metrics = createMetrics(client)
+  const metrics = createMetrics(client, { kinds: INCONSISTENCIES, look: createInspection(instance.db) })
   const served = operations.filter((op) => config.contract === 'all' || op.published !== true)
   const fold = foldPaths(served)
   const app = createServer({

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
@@ -23,8 +23,17 @@ function ofProcess(): Registry {
   return watched
 }
 
+/** Milliseconds between two looks for inconsistencies; each look costs statements. */
+const LOOK_INTERVAL = 10_000
+
+/** Something that may not be, by its kind. */
+export interface Inspection {
+  readonly kinds: readonly string[]
+  readonly look: () => Promise<readonly { readonly kind: string }[]>
+}
+
 /** Counts what is worth watching. Labels are names of operations, never what a caller sent. */
-export function createMetrics(client: Client): Metrics {
+export function createMetrics(client: Client, inspection: Inspection): Metrics {
   const registry = new Registry()
   const answers = new Histogram({
     name: 'guildhall_http_request_duration_seconds',
@@ -44,6 +53,19 @@ export function createMetrics(client: Client): Metrics {
       connections.set({ state: 'waited_for' }, client.pool.waitingCount)
     },
   })
+  let looked = 0
+  const inconsistencies = new Counter({
+    name: 'guildhall_ci_inconsistencies_total',
+    help: 'Jammed resource groups, and jobs and pipelines in states that cannot be, by kind',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      if (Date.now() - looked < LOOK_INTERVAL) return
+      looked = Date.now()
+      for (const { kind } of await inspection.look().catch(() => [])) inconsistencies.inc({ kind })
+    },
+  })
+  for (const kind of inspection.kinds) inconsistencies.inc({ kind }, 0)
   return {
     registry: Registry.merge([ofProcess(), registry]),
     onAnswer: (operation, method, status, duration) =>

@@ -149,7 +149,7 @@ export async function downloadArtifact(
     .headers({
       'content-type': 'application/zip',
       'content-length': String(file.size),
-      'content-disposition': `attachment; filename="${file.filename}"`,
+      'content-disposition': `attachment; filename="${file.filename.replaceAll(/[^ -~]/g, '_')}"`,
     })
     .send(await blobs.read(file.sha256))
 }

@@ -5,7 +5,7 @@ import { renewLease } from '../ci/runners.ts'
 import { inTurn } from '../ci/turn.ts'
 import type { Job } from '../db/schema_ci.ts'
 import { badParams, Problem } from '../http/problems.ts'
-import { answerJson, enterJob, sentBy, textIn, treeIn, type Around } from './access.ts'
+import { answerJson, enterJob, sentBy, textIn, treeIn, type Around, type Sent } from './access.ts'
 
 const MB = 1024 * 1024
 /** Bytes of a log past which its job fails. */
@@ -90,11 +90,16 @@ export async function updateJob(
   const exit = sent['exit_code']
   const outcome: Outcome = {
     status: state,
-    ...(state === 'failed' && { failure_reason: textIn(sent, 'failure_reason') || 'unknown_failure' }),
-    exit_code: typeof exit === 'number' && Number.isInteger(exit) ? exit : null,
+    ...(state === 'failed' && { failure_reason: reasonIn(sent) }),
+    exit_code: typeof exit === 'number' && (exit | 0) === exit ? exit : null,
   }
   await end(around, job, outcome)
   return answerJson(reply, 200, null)
+}
+
+const reasonIn = (sent: Sent): string => {
+  const reason = textIn(sent, 'failure_reason') ?? ''
+  return /^[a-z_]{1,64}$/.test(reason) ? reason : 'unknown_failure'
 }
 
 /** Whether the log is the one that the runner means; without a checksum it is taken as it is. */

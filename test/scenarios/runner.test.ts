@@ -102,6 +102,50 @@ suite('pipelines on the bundled runner', () => {
     assert.deepEqual((await runner.ended).code, 0)
   })
 
+  test('a triggered pipeline gives its variables, log, artifacts and test results back', async () => {
+    const { api, project } = yard
+    const config = [
+      'measure:',
+      '  script:',
+      '    - mkdir out; echo "made for $WHOM" > out/made.txt',
+      `    - echo '<testsuite><testcase name="a" time="1"/><testcase name="b"><failure>no</failure></testcase></testsuite>' > junit.xml`,
+      '    - echo "covered 87.5% of lines"',
+      String.raw`  coverage: '/covered \d+\.\d+%/'`,
+      '  artifacts: { paths: [out/], reports: { junit: junit.xml } }',
+      '  rules: [{ if: $CI_PIPELINE_SOURCE == "trigger" }]',
+      'always: { script: [echo done], rules: [{ when: always }] }',
+    ].join('\n')
+    const pushed = await yard.push({ '.gitlab-ci.yml': config }, 'triggered')
+    const { token } = await api.PipelineTriggerTokens.create(project, 'A hook')
+    const made = await api.PipelineTriggerTokens.trigger(project, 'triggered', token, {
+      variables: { WHOM: 'the guild' },
+    })
+    const runner = yard.startRunner(['--jobs', '3'])
+    for (const id of [pushed, made.id])
+      assert.equal(await yard.untilPipeline(id, 'success', 'failed'), 'success')
+    assert.equal((await runner.ended).code, 0)
+    assert.deepEqual(statuses(await yard.jobs(pushed)), { always: 'success' })
+    assert.equal((await api.Pipelines.show(project, made.id)).source, 'trigger')
+    const measure = (await yard.jobs(made.id)).find(({ name }) => name === 'measure')
+    assert.ok(measure)
+    assert.match(await api.Jobs.showLog(project, measure.id), /covered 87\.5%[^]*Job succeeded/)
+    assert.equal((await api.Jobs.show(project, measure.id)).coverage, 87.5)
+    const file = await api.JobArtifacts.downloadArchive(project, {
+      jobId: measure.id,
+      artifactPath: 'out/made.txt',
+    })
+    assert.equal(await file.text(), 'made for the guild\n')
+    const report = await api.Pipelines.showTestReport(project, made.id)
+    const suites = report.test_suites as readonly { readonly name: string }[]
+    assert.deepEqual([report.total_count, report.failed_count, suites[0]?.name], [2, 1, 'measure'])
+    const variables = await api.Pipelines.allVariables(project, made.id)
+    assert.deepEqual(
+      variables.map(({ key }) => key),
+      ['WHOM', 'TRIGGER_PAYLOAD'],
+    )
+    assert.equal((await api.Pipelines.showLatest(project, { ref: 'triggered' })).id, made.id)
+  })
+
   test('masked variables and tokens do not reach the log, and files hold their values', async () => {
     const { api, project } = yard
     await api.ProjectVariables.create(project, 'PASSWORD', 'correct-horse-battery', { masked: true })
