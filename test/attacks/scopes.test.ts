@@ -51,9 +51,20 @@ const call = (op: Pick<NamedOperation, 'method' | 'path'>, token: string, body?:
   })
 const tokenOf = (scope: string): string => tokens.get(scope) ?? ''
 
+suite('operations whose credential is a parameter', () => {
+  for (const op of operations.filter(({ ownToken }) => ownToken))
+    test(`${op.name} is 403 without that credential, for an administrator’s token of scope api too`, async () => {
+      const before = await contents(world())
+      const answer = await call(op, tokenOf('api'), { token: tokenOf('api') })
+      assert.deepEqual([answer.status, answer.body], [403, { message: '403 Forbidden' }])
+      assert.deepEqual(await contents(world()), before)
+    })
+})
+
 suite('tokens that may only read', () => {
-  // The routes are many and the check was forgotten on one. Inbound operations read no token.
-  for (const op of operations.filter(({ method, inbound }) => method !== 'GET' && inbound === undefined))
+  // The routes are many and the check was forgotten on one. These read no token of a user.
+  const reads = ({ inbound, ownToken }: NamedOperation): boolean => inbound === undefined && !ownToken
+  for (const op of operations.filter((one) => one.method !== 'GET' && reads(one)))
     test(`AUTH-01: ${op.name} is 403 for an administrator’s token of scope read_api`, async () => {
       const before = await contents(world())
       const most = SCOPES.filter((scope) => !scope.endsWith('api'))
