@@ -16,7 +16,7 @@ const HEADS = 'refs/heads/'
  */
 export const createPushPipelines: Job<PushedRefs> = {
   ...pushedRefs,
-  run: async (instance, { project_id, user_id, moves, options, then }, once = async () => true) => {
+  run: async (instance, { project_id, user_id, moves, options, after }, once = async () => true) => {
     const [project, user] = [
       await findProjectAs(instance.db, project_id, user_id),
       await users.find(instance.db, user_id),
@@ -33,9 +33,9 @@ export const createPushPipelines: Job<PushedRefs> = {
       const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : undefined
       if (branch !== undefined) await createForBranch(instance, { project_id, branch, sha }, user)
     }
-    if (then !== undefined)
+    if (after !== undefined)
       await instance.db.transaction(async (tx) => {
-        if (await once(tx, 'options')) await enqueue(tx, pushedOptions, then)
+        if (await once(tx, 'options')) await enqueue(tx, pushedOptions, after)
       })
   },
 }

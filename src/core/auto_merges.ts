@@ -32,7 +32,7 @@ export interface AutoMerge extends AutoMergeOptions {
 export const AUTO_MERGE: Pick<Job<{ readonly merge_request_id: number }>, 'name'> = { name: 'auto_merge' }
 
 /** Why an automatic merge was given up, in the published words where there are any. */
-export const GIVEN_UP = {
+const GIVEN_UP = {
   closed: 'merge request was closed',
   draft: 'merge request was marked as draft',
   source: 'source branch was updated',

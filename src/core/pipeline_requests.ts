@@ -32,7 +32,7 @@ export interface PushedRefs {
   readonly moves: readonly { readonly ref: string; readonly from: string | null; readonly to: string }[]
   readonly options?: PipelineOptions
   /** What the push asks of merge requests, once its pipelines are there. */
-  readonly then?: PushedOptions
+  readonly after?: PushedOptions
 }
 
 /** What a push asks of the merge requests of its branches. */
@@ -74,13 +74,13 @@ export async function askForPipelines(
   )
   const branches = moves.flatMap(({ ref }) => (ref.startsWith(HEADS) ? [ref.slice(HEADS.length)] : []))
   const asked = mergeRequestOptions(options)
-  const then =
+  const after =
     asked === undefined || branches.length === 0 || branches.length > MAX_BRANCHES
       ? undefined
       : { project_id, user_id, branches, options: asked }
-  const wanted = { project_id, user_id, moves, options: pipelineOptions(options), ...(then && { then }) }
+  const wanted = { project_id, user_id, moves, options: pipelineOptions(options), ...(after && { after }) }
   if (await mayRun({ db, git }, wanted)) await enqueue(db, pushedRefs, wanted)
-  else if (then !== undefined) await enqueue(db, pushedOptions, then)
+  else if (after !== undefined) await enqueue(db, pushedOptions, after)
 }
 
 /** Whether one of the moved refs has a configuration. */

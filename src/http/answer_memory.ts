@@ -10,6 +10,8 @@ const MAX_UNCOUNTED = MB / 4
 const LARGE = 4 * MB
 /** Code units and bytes that all answers under way may hold together. */
 const MAX_HELD = 192 * MB
+/** What a large answer claims while its rows are read: of those that are read at the same moment, two go through. */
+const CLAIM = MAX_HELD / 2
 
 let held = 0
 
@@ -18,6 +20,7 @@ export class AnswerMemory {
   readonly #raw: ServerResponse
   #length = 0
   #reserved = 0
+  #claim = CLAIM
 
   constructor(raw: ServerResponse) {
     this.#raw = raw
@@ -28,10 +31,26 @@ export class AnswerMemory {
     this.#length += length
     if (this.#length <= MAX_UNCOUNTED) return
     if (this.#length > MAX_HELD) throw objectTooLarge()
-    if (held + this.#length - this.#reserved > MAX_HELD || this.#raw.closed) throw unavailable()
-    if (this.#reserved === 0) finished(this.#raw, () => (held -= this.#reserved))
-    held += this.#length - this.#reserved
-    this.#reserved = this.#length
+    this.#reserve(this.isLarge ? Math.max(this.#length, this.#claim) : this.#length)
+  }
+
+  /** Gives back what was claimed beyond the rows, once all are read. */
+  settle(): void {
+    this.#claim = 0
+    if (this.#reserved > this.#length) this.#reserve(this.#length)
+  }
+
+  #reserve(length: number): void {
+    const more = length - this.#reserved
+    if (more > 0 && (held + more > MAX_HELD || this.#raw.closed)) throw unavailable()
+    if (this.#reserved === 0) finished(this.#raw, () => this.#release())
+    held += more
+    this.#reserved = length
+  }
+
+  #release(): void {
+    held -= this.#reserved
+    this.#reserved = 0
   }
 
   get isLarge(): boolean {

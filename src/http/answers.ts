@@ -50,6 +50,7 @@ export function compileAnswer(
     return made
   }
   return (request, reply, result, { ctx, query, memory }) => {
+    memory.settle()
     if (result instanceof Download) return sendBytes(request, reply, result)
     const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
     const send = (text: AnswerText): FastifyReply =>

@@ -64,5 +64,7 @@ test('a record that changes between its comparison and its transaction is not wr
   assert.equal(taken.length, 1, JSON.stringify(writes.map(({ status }) => status)))
   assert.ok(writes.every(({ status }) => status === 200 || status === 412))
   const [row] = await rowsOf(world(), 'select name from badges where project_id = $1', [project.id])
-  assert.equal((taken[0]?.body as { name: string }).name, row?.['name'])
+  const [winner] = taken
+  assert.ok(winner)
+  assert.equal((winner.body as { name: string }).name, row?.['name'])
 })

@@ -133,7 +133,7 @@ test('large answers under way hold 192 million characters together', async () =>
   assert.ok(refused.every(({ headers }) => headers['retry-after'] === '1'))
   const served = answers.filter(({ statusCode }) => statusCode === 200)
   assert.equal(served.length + refused.length, 12)
-  // Those that are read at the same moment may refuse each other.
+  assert.ok(served.length > 0, 'none served')
   assert.ok(served.length <= Math.floor((192 * MB) / (ROWS * 1_000_000)), `${served.length} served`)
   assert.ok(held < 300 * MB, `${Math.round(held / MB)} MB held`)
   for (const answer of answers) answer.destroy()

@@ -167,15 +167,25 @@ const maven: Program<RegistryTarget> = {
     })
     const mvn = (goal: string, home: string, given: Readonly<Record<string, string>>) =>
       run(folder, [
-        ...['mvn', '--batch-mode', '--no-transfer-progress', '--settings', 'settings.xml', goal],
+        'mvn',
+        '--batch-mode',
+        '--no-transfer-progress',
+        '--settings',
+        'settings.xml',
+        goal,
         ...Object.entries({ 'maven.repo.local': join(folder, home), ...given }).map(
           ([name, value]) => `-D${name}=${value}`,
         ),
       ])
     const deploy = (version: string) =>
       mvn('org.apache.maven.plugins:maven-deploy-plugin:3.1.1:deploy-file', 'deployer', {
-        ...{ file: 'crane.jar', groupId: 'com.example', artifactId: 'crane', version, packaging: 'jar' },
-        ...{ repositoryId: 'guildhall', url: `${api}/projects/${project}/packages/maven` },
+        file: 'crane.jar',
+        groupId: 'com.example',
+        artifactId: 'crane',
+        version,
+        packaging: 'jar',
+        repositoryId: 'guildhall',
+        url: `${api}/projects/${project}/packages/maven`,
       })
     const fails = async (version: string, reason: RegExp): Promise<void> => {
       const { code, output } = await deploy(version)

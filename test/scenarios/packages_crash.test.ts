@@ -51,7 +51,7 @@ async function send(packages: string, { path, type, body }: Upload): Promise<boo
     headers: { ...headers, 'content-type': type },
     body: ReadableStream.from(pieces()),
     duplex: 'half',
-  } as RequestInit).catch(() => undefined)
+  }).catch(() => undefined)
   return answer?.ok === true
 }
 
