@@ -60,7 +60,7 @@ async function undocumented(
 const addressed = operations.filter(({ path }) => path.includes(':'))
 const writes = operations.filter(({ method }) => method !== 'GET')
 /** Those that read tokens, and bodies by the kernel's rules. */
-const signedIn = operations.filter(({ inbound }) => inbound === undefined)
+const signedIn = operations.filter(({ inbound, ownToken }) => inbound === undefined && !ownToken)
 const signedInWrites = writes.filter(({ inbound }) => inbound === undefined)
 const parsed = signedInWrites.filter(({ receives }) => receives === undefined)
 const lists = operations.filter(({ returns }) => pageOptionsOf(returns)?.keyset === false)

@@ -139,9 +139,9 @@ for (const op of operations) {
       assert.deepEqual(visible(await ask(op, { path: { id: '999999' } })), visible(await ask(op)))
     })
 
+  if (op.inbound === undefined && !op.ownToken) refusesTokens(op, refuses)
   // Programs send keys of their own: nobody signs in.
-  if (op.inbound === undefined) refusesTokens(op, refuses)
-  else
+  if (op.inbound !== undefined)
     refuses('a sender without a key as it refuses a wrong one', async () => {
       const asked = await groundOf(op)
       const path = op.path.replaceAll(/:(\w+)/g, (_all, name: string) => asked.here[name] ?? '')

@@ -66,18 +66,15 @@ export function openUpload({ raw, headers }: FastifyRequest, reply: FastifyReply
   })
   const length = Number(headers['content-length'] ?? Number.NaN)
   const contentType = headers['content-type'] ?? ''
-  const body = (): IncomingMessage => {
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
-    return raw
-  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
   return {
     declared: Number.isNaN(length) ? undefined : length,
     type: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '',
-    bytes: () => chunksOf(body()),
-    form: async (take) => readForm(body(), contentType, take),
+    bytes: () => chunksOf(raw),
+    form: async (take) => readForm(raw, contentType, take),
     json: async (limits) => {
       if (length > limits.limit) throw limits.tooLarge()
-      return readJson(body(), reply, { ...limits, dataDir })
+      return readJson(raw, reply, { ...limits, dataDir })
     },
   }
 }
