@@ -66,15 +66,18 @@ export function openUpload({ raw, headers }: FastifyRequest, reply: FastifyReply
   })
   const length = Number(headers['content-length'] ?? Number.NaN)
   const contentType = headers['content-type'] ?? ''
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
+  const body = (): IncomingMessage => {
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw unsupportedEncoding()
+    return raw
+  }
   return {
     declared: Number.isNaN(length) ? undefined : length,
     type: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '',
-    bytes: () => chunksOf(raw),
-    form: async (take) => readForm(raw, contentType, take),
+    bytes: () => chunksOf(body()),
+    form: async (take) => readForm(body(), contentType, take),
     json: async (limits) => {
       if (length > limits.limit) throw limits.tooLarge()
-      return readJson(raw, reply, { ...limits, dataDir })
+      return readJson(body(), reply, { ...limits, dataDir })
     },
   }
 }

@@ -144,7 +144,8 @@ test('large answers under way hold 192 million characters together', async () =>
 })
 
 test('a client that does not read its answer is given up', async () => {
-  const answers = await Promise.all(Array.from({ length: 4 }, () => open(path)))
+  const answers = await Promise.all(Array.from({ length: 2 }, () => open(path)))
+  assert.ok(answers.every(({ statusCode }) => statusCode === 200))
   for (const answer of answers) answer.pause()
   const closed = answers.map((answer) => {
     answer.on('error', () => undefined)
