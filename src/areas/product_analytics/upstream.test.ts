@@ -11,7 +11,7 @@ import { sharedWorld } from '../../../test/support/stand.ts'
 
 // The engine is another server: whatever it does, the answer is the published one, and costs no more than the limits.
 
-const LIMITS = { timeout_ms: 300, max_bytes: 50_000, failures: 1_000, open_ms: 1 }
+const LIMITS = { timeout_ms: 2_000, max_bytes: 50_000, failures: 1_000, open_ms: 1 }
 
 let engine: AnalyticsEngine
 let project: Project
@@ -42,7 +42,7 @@ const badGateway = (message: string): [number, unknown] => [502, { message }]
 test('an engine that does not respond in time is a bad gateway', async () => {
   engine.behave(() => {})
   for (const operation of ['load', 'dry-run', 'meta'] as const)
-    assert.deepEqual(await ask(operation), badGateway('Request timed out after 0.3 seconds'))
+    assert.deepEqual(await ask(operation), badGateway('Request timed out after 2 seconds'))
 })
 
 test('the time runs on while an engine sends byte by byte', async () => {
@@ -50,7 +50,7 @@ test('the time runs on while an engine sends byte by byte', async () => {
     const timer = setInterval(() => response.write(' '), 20)
     response.on('close', () => clearInterval(timer))
   })
-  assert.deepEqual(await ask(), badGateway('Request timed out after 0.3 seconds'))
+  assert.deepEqual(await ask(), badGateway('Request timed out after 2 seconds'))
 })
 
 test('a response that does not end is cut off at the limit of bytes, and its connection closed', async () => {
@@ -185,13 +185,13 @@ test('the time runs on while an engine sends its headers byte by byte', async ()
     socket?.on('close', () => clearInterval(timer))
     socket?.on('error', () => {})
   })
-  assert.deepEqual(await ask(), badGateway('Request timed out after 0.3 seconds'))
+  assert.deepEqual(await ask(), badGateway('Request timed out after 2 seconds'))
 })
 
 test('a packed response that was not asked for is no JSON', async () => {
   engine.behave((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
-    response.end(gzipSync(Buffer.alloc(10_000_000, 0x20)))
+    response.end(gzipSync(Buffer.alloc(100_000, 0x20)))
   })
   assert.deepEqual(await ask(), badGateway('The analytics engine did not respond with JSON'))
 })
