@@ -66,7 +66,7 @@ test('a deployment has its published fields, and makes and starts its environmen
   assert.equal(await stateOf(), 'available')
 })
 
-test('what nobody can deploy is refused in the published words, and makes no environment', async () => {
+test('a deployment of nothing deployable is refused in the published words, and makes no environment', async () => {
   const commit = ['The commit does not exist']
   const ref = ['The branch or tag does not exist']
   for (const [more, text] of [
@@ -195,7 +195,7 @@ test('a deployment is linked with the merge requests that it is the first to shi
   assert.deepEqual(await iids(again.id), [])
 })
 
-test('who may not see merge requests is shown none of a deployment', async () => {
+test('merge requests of a deployment are hidden from callers who may not see them', async () => {
   const { id } = await create()
   await rowsOf(
     world(),

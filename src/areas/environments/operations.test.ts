@@ -81,7 +81,7 @@ test('environments are found by name, by a part of it and by state', async () =>
   assert.deepEqual(said(await get('?states=gone')), [400, { error: 'states does not have a valid value' }])
 })
 
-test('what no environment can be is refused in the published words', async () => {
+test('impossible environments are refused in the published words', async () => {
   const { id } = await create('eu')
   const taken = { message: { name: ['has already been taken'] } }
   const slug = { error: 'slug is automatically generated and cannot be changed' }

@@ -179,7 +179,7 @@ test('a pipeline that ends without success gives the merge up', async () => {
   }
 })
 
-test('what changes a merge request gives the merge up at once', async () => {
+test('a change of the merge request gives the merge up at once', async () => {
   await shop.commit('release', { 'release.txt': 'x' })
   const put = (iid: number, body: object): Promise<unknown> => shop.ask('PUT', `/${iid}`, { body })
   const changes: Record<string, [reason: string, (iid: number) => Promise<unknown>]> = {
