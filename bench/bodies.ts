@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import * as tokens from '../src/access/tokens.ts'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
-import * as users from '../src/core/users.ts'
+import * as users from '../src/core/people/users.ts'
 import { openInstance } from '../src/open.ts'
 import { TEXTS } from './bodies_texts.ts'
 

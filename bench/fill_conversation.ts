@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/client.ts'
+import type { Db } from '../src/db/db.ts'
 
 /** The iid of the issue that much is said about. */
 export const TALKED_OF = 900_000

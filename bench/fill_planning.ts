@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../src/db/client.ts'
+import type { Db } from '../src/db/db.ts'
 import { statement, type Slots } from '../src/db/statement.ts'
 
 /** 10,000 milestones of a group, and 200 issues of a project at one of them that were closed, some of them reopened. */

@@ -1,7 +1,7 @@
 import { create as keepToken, makeToken } from '../src/access/tokens.ts'
-import { setInGroup, setInProject } from '../src/core/members.ts'
-import { ROLES, type RoleName } from '../src/core/roles.ts'
-import * as users from '../src/core/users.ts'
+import { setInGroup, setInProject } from '../src/core/people/members.ts'
+import { ROLES, type RoleName } from '../src/core/sight/roles.ts'
+import * as users from '../src/core/people/users.ts'
 import type { Opened } from '../src/open.ts'
 
 // One instance with `count` projects, and as many people, groups, members of one group and members of one project, or fewer

@@ -1,10 +1,10 @@
 import { create as keepToken, makeToken } from '../src/access/tokens.ts'
-import * as groups from '../src/core/groups.ts'
-import { setInGroup } from '../src/core/members.ts'
-import { ROLES } from '../src/core/roles.ts'
-import * as users from '../src/core/users.ts'
-import type { Db } from '../src/db/client.ts'
-import type { Namespace } from '../src/db/schema.ts'
+import * as groups from '../src/core/places/groups.ts'
+import { setInGroup } from '../src/core/people/members.ts'
+import { ROLES } from '../src/core/sight/roles.ts'
+import * as users from '../src/core/people/users.ts'
+import type { Db } from '../src/db/db.ts'
+import type { Namespace } from '../src/db/schema/tables.ts'
 import type { Opened } from '../src/open.ts'
 
 // A group with a project of few issues and another with one of many, alike but for how many there are.

@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/client.ts'
+import type { Db } from '../src/db/db.ts'
 import { listed } from '../src/db/pages.ts'
 import type { Statement } from '../src/db/statement.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
-// Writes src/core/emoji.txt anew from emojibase-data (MIT licence): a line for each emoji, its name first, then other
+// Writes src/core/values/emoji.txt anew from emojibase-data (MIT licence): a line for each emoji, its name first, then other
 // names for it, and a star where it comes in five tones too. Run when the package is newer: `npx tsx scripts/emoji.ts`.
 
 type Names = Readonly<Record<string, string | readonly string[]>>
@@ -38,4 +38,4 @@ const lines = [...byCode.values()]
     for (const other of free) taken.add(other)
     return [name, ...free, ...(inTones.has(name) ? ['*'] : [])].join(' ')
   })
-await writeFile(new URL('../src/core/emoji.txt', import.meta.url), `${lines.sort().join('\n')}\n`)
+await writeFile(new URL('../src/core/values/emoji.txt', import.meta.url), `${lines.sort().join('\n')}\n`)

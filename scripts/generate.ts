@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { operations } from '../src/areas/index.ts'
-import { accessTable } from '../src/http/access_table.ts'
-import { openapi } from '../src/http/openapi.ts'
+import { accessTable } from '../src/http/documents/access_table.ts'
+import { openapi } from '../src/http/documents/openapi.ts'
 
 // Writes the generated documents; with --check only tells whether they are fresh.
 

@@ -1,11 +1,11 @@
-import type { Traces } from './ci/traces.ts'
+import type { Traces } from './ci/jobs/traces.ts'
 import type { Vault } from './access/secrets.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
-import type { Moving } from './core/moving.ts'
-import type { Outbound } from './core/outbound_requests.ts'
-import type { Settings } from './core/settings.ts'
-import type { Db } from './db/client.ts'
+import type { Moving } from './core/pushes/pending_ref_updates.ts'
+import type { Outbound } from './core/settings/outbound_requests.ts'
+import type { Settings } from './core/settings/settings.ts'
+import type { Db } from './db/db.ts'
 import type { Git } from './git/git.ts'
 
 /** What one running server or worker has, built once by `app.ts` and within reach of every request. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { operations } from '../src/areas/index.ts'
-import { openapi } from '../src/http/openapi.ts'
+import { openapi } from '../src/http/documents/openapi.ts'
 
 interface Row {
   readonly area: string

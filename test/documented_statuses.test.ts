@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../src/areas/index.ts'
-import { openapi } from '../src/http/openapi.ts'
+import { openapi } from '../src/http/documents/openapi.ts'
 import { pageOptionsOf, type NamedOperation } from '../src/http/operation.ts'
 import { callsOf } from './calls/index.ts'
 import { sharedWorld } from './support/stand.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { operations } from '../src/areas/index.ts'
-import { requiredOf } from '../src/http/params.ts'
+import { requiredOf } from '../src/http/params/params.ts'
 import { callerOf, openScene, pathOf, setScene } from './calls/scene.ts'
 import { contents } from './support/stand.ts'
 import { openWorld } from './support/world.ts'

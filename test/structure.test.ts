@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['db', 'type instance'],
   blobs: ['db', 'jobs'],
   http: ['db', 'type instance'],
-  core: ['db', 'git', 'jobs', 'blobs', 'type instance'],
+  core: ['db', 'git', 'jobs', 'blobs', 'type config', 'type instance'],
   records: ['http', 'core', 'db', 'git', 'type config', 'type instance'],
   analytics: ['core', 'type instance'],
   packages: ['core', 'db', 'blobs', 'jobs', 'type instance'],
@@ -54,6 +54,19 @@ const TOP = new Set(['app', 'cli', 'main', 'open'])
 /** Where the package lies: it imports nothing, and anything may ask. */
 const GROUND = 'package_root'
 
+/** Rooms inside of a room, each of which imports only itself and those before it. */
+const ORDERS: Readonly<Record<string, readonly string[]>> = {
+  'src/core':
+    'values settings sight people lists places conversation planning repositories delivery merge_requests pushes quick_actions'.split(
+      ' ',
+    ),
+  'src/records': 'people places conversation pipelines repositories jobs planning merge_requests'.split(' '),
+}
+/** Source files of one folder, tests apart. */
+const MAX_FILES = 25
+/** Folders that wait for rooms of their own. */
+const LARGE_FOLDERS = ['src/areas/merge_requests', 'src/ci/config']
+
 const IMPORT = /^(?:import|export)\s+(type\s)?[^'"]*?(?:from\s+)?['"](\.{1,2}\/[^'"]+)['"]/gms
 
 const roomOf = (file: string): string => (file.split('/')[1] ?? '').replace(/\.ts$/, '')
@@ -75,6 +88,41 @@ function mayImport(file: string, target: string, typeOnly: boolean): boolean {
   if (from === to) return areaOf(file) === areaOf(target) || areaOf(file) === undefined
   const allowed = ROOMS[from] ?? []
   return allowed.includes(to) || (typeOnly && allowed.includes(`type ${to}`))
+}
+
+const importsOf = (file: string, text: string): string[] =>
+  [...text.matchAll(IMPORT)].map(([, , path = '']) => posix.join(posix.dirname(file), path))
+
+function backwardImports(sources: Sources): string[] {
+  return Object.entries(ORDERS).flatMap(([folder, order]) => {
+    const rank = (file: string): number => order.indexOf(file.slice(folder.length + 1).split('/')[0] ?? '')
+    const inside = (file: string): boolean => file.startsWith(`${folder}/`)
+    return [...sources]
+      .filter(([file]) => inside(file))
+      .flatMap(([file, text]) =>
+        importsOf(file, text)
+          .filter((target) => inside(target) && (rank(file) < 0 || rank(target) > rank(file)))
+          .map((target) => `${file} imports ${target}`),
+      )
+  })
+}
+
+/** Files that import each other, through others too; imports of types count. */
+function importCycles(sources: Sources): string[][] {
+  const targets = new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]))
+  // Files that import nothing of the rest are taken away until none is left, and so are those that nothing imports.
+  const take = (isFree: (file: string, left: ReadonlySet<string>) => boolean, left: Set<string>): void => {
+    for (let size = -1; size !== left.size;) {
+      size = left.size
+      for (const file of left) if (isFree(file, left)) left.delete(file)
+    }
+  }
+  const left = new Set(sources.keys())
+  take((file, others) => !(targets.get(file) ?? []).some((target) => others.has(target)), left)
+  const imported = (file: string, others: ReadonlySet<string>): boolean =>
+    [...others].some((other) => targets.get(other)?.includes(file) === true)
+  take((file, others) => !imported(file, others), left)
+  return left.size === 0 ? [] : [[...left].toSorted()]
 }
 
 const EXPORT = /^export (?:async )?(?:const|function|class) (\w+)/gm
@@ -124,6 +172,40 @@ test('a forbidden import is seen, whatever its form', () => {
     ['src/access/f.ts', "import { readConfig } from '../config.ts'"],
   ])
   assert.equal(forbiddenImports(bad).length, bad.size)
+})
+
+test('rooms inside of a room import only those before them', () =>
+  assert.deepEqual(backwardImports(product), []))
+
+test('files do not import each other in a circle', () => assert.deepEqual(importCycles(product), []))
+
+test('a backward import and a circle are seen', () => {
+  const bad = new Map([
+    ['src/core/values/a.ts', "import { b } from '../people/b.ts'"],
+    ['src/core/people/b.ts', "import type { c } from './c.ts'"],
+    ['src/core/people/c.ts', "import { a } from '../values/a.ts'"],
+    ['src/core/people/d.ts', "import { a } from '../values/a.ts'"],
+  ])
+  assert.deepEqual(backwardImports(bad), ['src/core/values/a.ts imports src/core/people/b.ts'])
+  assert.deepEqual(importCycles(bad), [
+    ['src/core/people/b.ts', 'src/core/people/c.ts', 'src/core/values/a.ts'],
+  ])
+})
+
+test('folders are small, and a README names each room of those that have rooms', async () => {
+  const folders = [...product.keys()].map((file) => posix.dirname(file))
+  const sizeOf = (folder: string): number => folders.filter((other) => other === folder).length
+  const crowded = [...new Set(folders)].filter((folder) => sizeOf(folder) > MAX_FILES)
+  assert.deepEqual(crowded.toSorted(), LARGE_FOLDERS)
+  for (const folder of ['src/core', 'src/records', 'src/http', 'src/db', 'src/ci']) {
+    const text = await readFile(new URL(`../${folder}/README.md`, import.meta.url), 'utf8')
+    const entries = await readdir(new URL(`../${folder}`, import.meta.url), { withFileTypes: true })
+    const rooms = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+    assert.deepEqual(
+      [...text.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name).toSorted(),
+      rooms.toSorted(),
+    )
+  }
 })
 
 test('nothing is exported that nobody imports', () => assert.deepEqual(unusedExports(all), []))

@@ -1,8 +1,8 @@
-import * as users from '../core/users.ts'
-import type { Project } from '../core/projects.ts'
-import type { Db } from '../db/client.ts'
+import * as users from '../core/people/users.ts'
+import type { Project } from '../core/places/projects.ts'
+import type { Db } from '../db/db.ts'
 import { contextOf, entryOf, type PathParams } from '../http/entry.ts'
-import type { Tree } from '../http/forms.ts'
+import type { Tree } from '../http/params/forms.ts'
 import type { AnyOperation, NamedOperation } from '../http/operation.ts'
 import type { Instance } from '../instance.ts'
 

@@ -1,8 +1,8 @@
-import type { Noteable, Reader } from '../core/conversation.ts'
-import type { Group } from '../core/groups.ts'
-import type { Project } from '../core/projects.ts'
-import type { Note } from '../db/schema_conversation.ts'
-import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema_planning.ts'
+import type { Noteable, Reader } from '../core/conversation/noteable.ts'
+import type { Group } from '../core/places/groups.ts'
+import type { Project } from '../core/places/projects.ts'
+import type { Note } from '../db/schema/conversation.ts'
+import type { Epic, Issue, MergeRequest, Snippet } from '../db/schema/planning.ts'
 import type { Has } from '../http/gate.ts'
 
 // Records of several kinds, as what is talked about.

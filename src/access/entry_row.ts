@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
-import type { Db } from '../db/client.ts'
+import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../core/sight/roles.ts'
+import type { Db } from '../db/db.ts'
 import { statements } from '../db/statement.ts'
 import type { Visit } from '../http/entry.ts'
 import type { Actor, Along } from '../http/gate.ts'

@@ -1,4 +1,4 @@
-import { EpicMismatch } from '../core/epic_secrecy.ts'
+import { EpicMismatch } from '../core/planning/epic_secrecy.ts'
 import { invalid, type Problem } from '../http/problems.ts'
 
 export const mismatch = (text: string): Problem => invalid({ confidential: [text] })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../test/support/world.ts'
-import { setFeature } from '../core/settings.ts'
+import { setFeature } from '../core/settings/settings.ts'
 import { flag } from './flags.ts'
 
 test('a gate behind a feature flag opens and shuts with it, and while shut the route is as good as absent', async () => {

@@ -1,4 +1,4 @@
-import type { FeatureName } from '../core/settings.ts'
+import type { FeatureName } from '../core/settings/settings.ts'
 import { enables, type Gate } from '../http/gate.ts'
 import { noRoute, type Problem } from '../http/problems.ts'
 

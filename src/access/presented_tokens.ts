@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Tree } from '../http/forms.ts'
+import type { Tree } from '../http/params/forms.ts'
 import { unauthorized } from '../http/problems.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import * as users from '../core/users.ts'
+import * as users from '../core/people/users.ts'
 import { statement } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 import * as tokens from './tokens.ts'

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 /** Keeps what must be shown again (runner tokens, trigger tokens): encrypted, readable with the instance's secret. */

@@ -1,4 +1,4 @@
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import type { Visit, Visitor } from '../http/entry.ts'
 import type { Actor } from '../http/gate.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Tier } from '../config.ts'
-import type { Group } from '../core/groups.ts'
-import { includes, tierAt } from '../core/plans.ts'
-import type { Project } from '../core/projects.ts'
+import type { Group } from '../core/places/groups.ts'
+import { includes, tierAt } from '../core/settings/plans.ts'
+import type { Project } from '../core/places/projects.ts'
 import { enables, type Gate } from '../http/gate.ts'
 import { forbidden, noRoute, rejected, type Problem } from '../http/problems.ts'
 

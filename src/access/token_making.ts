@@ -1,5 +1,5 @@
 import { existing } from '../db/rows.ts'
-import { find, revoke, type Token } from '../core/access_tokens.ts'
+import { find, revoke, type Token } from '../core/people/access_tokens.ts'
 import type { Context } from '../http/gate.ts'
 import { invalid, refused, type Problem } from '../http/problems.ts'
 import { create, makeToken, type NewToken } from './tokens.ts'

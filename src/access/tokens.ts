@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 
 /** The scopes a personal, project or group token can have. */

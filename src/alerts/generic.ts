@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AlertMapping, AlertSeverity } from '../db/schema_alerts.ts'
+import type { AlertMapping, AlertSeverity } from '../db/schema/alerts.ts'
 import { valueAt, without } from './mapping.ts'
 import {
   DEFAULT_TITLE,

@@ -1,4 +1,4 @@
-import type { Alert } from '../db/schema_alerts.ts'
+import type { Alert } from '../db/schema/alerts.ts'
 import { queryOf } from './prometheus.ts'
 import { DEFAULT_TITLE, isPayload, textOf, truncate } from './values.ts'
 

@@ -1,5 +1,5 @@
-import { createBatches } from '../core/batches.ts'
-import type { Db } from '../db/client.ts'
+import { createBatches } from '../core/values/batches.ts'
+import type { Db } from '../db/db.ts'
 import { isBusy } from '../db/errors.ts'
 import { enqueueAll } from '../jobs/job.ts'
 import { syncIncident } from './incidents.ts'

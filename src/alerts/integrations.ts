@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { violates } from '../db/errors.ts'
-import type { AlertIntegration, AlertMapping, IntegrationType } from '../db/schema_alerts.ts'
+import type { AlertIntegration, AlertMapping, IntegrationType } from '../db/schema/alerts.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 /** The identifiers of the URLs without a name, by type: a project's first integration of a type has it. */

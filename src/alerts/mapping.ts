@@ -1,4 +1,4 @@
-import type { AlertMapping } from '../db/schema_alerts.ts'
+import type { AlertMapping } from '../db/schema/alerts.ts'
 import { isPayload, type Payload } from './values.ts'
 
 // Custom mapping: where the senders of one integration put the attributes of an alert.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AlertMapping } from '../db/schema_alerts.ts'
+import type { AlertMapping } from '../db/schema/alerts.ts'
 import { readGeneric } from './generic.ts'
 import { BadMapping, readMapping } from './mapping.ts'
 import { isMetricsFormat, readMetrics } from './prometheus.ts'

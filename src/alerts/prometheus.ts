@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AlertSeverity } from '../db/schema_alerts.ts'
+import type { AlertSeverity } from '../db/schema/alerts.ts'
 import {
   DESCRIPTION_LENGTH,
   isPayload,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { Alert, AlertStatus } from '../db/schema_alerts.ts'
+import type { Db } from '../db/db.ts'
+import type { Alert, AlertStatus } from '../db/schema/alerts.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import { containing } from '../db/text.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 /** What a project does with its alerts. */

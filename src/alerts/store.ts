@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import { arraysOf, type Arrays } from '../db/columns.ts'
-import type { AlertSeverity } from '../db/schema_alerts.ts'
+import type { Db } from '../db/db.ts'
+import { arraysOf, type Arrays } from '../db/schema/columns.ts'
+import type { AlertSeverity } from '../db/schema/alerts.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 /** The effect of an event on its alert. */

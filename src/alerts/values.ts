@@ -1,4 +1,4 @@
-import type { AlertSeverity } from '../db/schema_alerts.ts'
+import type { AlertSeverity } from '../db/schema/alerts.ts'
 
 /** JSON as a sender wrote it. */
 export type Payload = Readonly<Record<string, unknown>>

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { violates } from '../db/errors.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import { digesting, type Digests } from './digests.ts'
-import { createCollector } from './garbage.ts'
-import type { BlobReference } from './references.ts'
-import type { BlobStorage, Range } from './storage.ts'
+import { createCollector, type BlobsOptions } from './garbage.ts'
+import type { Range } from './storage.ts'
 
 /**
  * Files by their SHA-256 digest. Each digest is stored once. A row keeps a blob by a foreign key to `blobs (sha256)`, in a
@@ -58,12 +57,6 @@ const age = statement(
 const forget = statement((p: Slots<{ location: string }>) =>
   q.deleteFrom('blobs').where('location', '=', p.location),
 )
-
-export interface BlobsOptions {
-  readonly db: Db
-  readonly storage: BlobStorage
-  readonly references: readonly BlobReference[]
-}
 
 export function openBlobs({ db, storage, references }: BlobsOptions): Blobs {
   const collect = createCollector({ db, storage, references })

@@ -1,6 +1,14 @@
 import { sql } from 'kysely'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import type { BlobsOptions } from './blobs.ts'
+import type { BlobReference } from './references.ts'
+import type { BlobStorage } from './storage.ts'
+
+export interface BlobsOptions {
+  readonly db: Db
+  readonly storage: BlobStorage
+  readonly references: readonly BlobReference[]
+}
 
 const BATCH = 500
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { wakeAutoMerges } from '../core/auto_merges.ts'
+import { wakeAutoMerges } from '../core/merge_requests/auto_merges.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { releaseDeployments } from './deployments.ts'
-import { isRetryable, replaceJob } from './job_actions.ts'
+import { releaseDeployments } from './environments/deployments.ts'
+import { isRetryable, replaceJob } from './jobs/actions.ts'
 import { enqueue } from '../jobs/job.ts'
-import { latestJobs } from './job_store.ts'
-import { removeTraces } from './trace_removal.ts'
+import { latestJobs } from './jobs/store.ts'
+import { removeTraces } from './jobs/trace_removal.ts'
 import { cancelJobs, type Turn } from './turn.ts'
 
 // Actions of people on a whole pipeline. Each works inside a turn of the pipeline's project.

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { Pipeline } from '../db/schema_repositories.ts'
+import type { Db } from '../db/db.ts'
+import type { Pipeline } from '../db/schema/repositories.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 
 const byId = statement((p: Slots<{ project_id: number; id: number }>) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dice } from '../../test/support/git_fixtures.ts'
-import type { JobStatus } from '../db/schema_ci.ts'
+import type { JobStatus } from '../db/schema/ci.ts'
 import { processJobs, revivedBy, sortedByNeeds, type ProcessedJob, type When } from './processing.ts'
 import { isCompleted, pipelineStatus, type Status } from './status.ts'
 

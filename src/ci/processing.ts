@@ -1,4 +1,4 @@
-import type { JobStatus } from '../db/schema_ci.ts'
+import type { JobStatus } from '../db/schema/ci.ts'
 import { StatusSet, type Status } from './status.ts'
 
 // Which jobs of a pipeline start now, as a function of their states: no database, no clock.

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { ResourceGroup } from '../db/schema_ci.ts'
+import type { Db } from '../db/db.ts'
+import type { ResourceGroup } from '../db/schema/ci.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 import { HOLDING } from './status.ts'
 

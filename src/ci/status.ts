@@ -1,4 +1,4 @@
-import type { JobStatus } from '../db/schema_ci.ts'
+import type { JobStatus } from '../db/schema/ci.ts'
 
 // The states of jobs and what several of them come to together, as published.
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { expireArtifacts } from './artifacts.ts'
-import { applyEnvironmentTimes } from './environments.ts'
-import { finishJob, returnJob } from './job_actions.ts'
+import { expireArtifacts } from './jobs/artifacts.ts'
+import { applyEnvironmentTimes } from './environments/environments.ts'
+import { finishJob, returnJob } from './jobs/actions.ts'
 import { enqueued } from './processing.ts'
 import { inTurn } from './turn.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
-import { includes, tierOfProject } from '../core/plans.ts'
+import { includes, tierOfProject } from '../core/settings/plans.ts'
 import * as alertSettings from '../alerts/settings.ts'
-import { isLonger } from '../core/lengths.ts'
+import { isLonger } from '../core/values/lengths.ts'
 import { findProject } from './alert_integrations.ts'
 import { Misuse, Refusal, command, family, withInstance } from './command.ts'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { sql } from 'kysely'
-import { PLANS, type PlanName } from '../core/plans.ts'
-import { findByPath } from '../core/groups.ts'
+import { PLANS, type PlanName } from '../core/settings/plans.ts'
+import { findByPath } from '../core/places/groups.ts'
 import { statement, type Slots } from '../db/statement.ts'
-import { keysOf } from '../http/schema.ts'
+import { keysOf } from '../http/params/schema.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
 import { oneOf } from './words.ts'
 

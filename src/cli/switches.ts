@@ -8,11 +8,11 @@ import {
   type FeatureName,
   type SettingName,
   type Settings,
-} from '../core/settings.ts'
+} from '../core/settings/settings.ts'
 import { sealSetting } from '../access/secret_settings.ts'
 import { OFFERINGS, TIERS } from '../config.ts'
-import { VISIBILITIES } from '../core/visibilities.ts'
-import { keysOf } from '../http/schema.ts'
+import { VISIBILITIES } from '../core/values/visibilities.ts'
+import { keysOf } from '../http/params/schema.ts'
 import { Misuse, command, family, withInstance } from './command.ts'
 import { oneOf } from './words.ts'
 

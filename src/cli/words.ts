@@ -1,8 +1,8 @@
-import { pathFault } from '../core/paths.ts'
-import { ROLES } from '../core/roles.ts'
+import { pathFault } from '../core/places/paths.ts'
+import { ROLES } from '../core/sight/roles.ts'
 import { SCOPES, type Scope } from '../access/tokens.ts'
-import { isLonger, tooLong } from '../core/lengths.ts'
-import { keysOf } from '../http/schema.ts'
+import { isLonger, tooLong } from '../core/values/lengths.ts'
+import { keysOf } from '../http/params/schema.ts'
 import { Misuse } from './command.ts'
 
 // Readers of what is typed after an option. They throw Misuse, before anything is opened.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
-import { openapi } from '../http/openapi.ts'
+import { openapi } from '../http/documents/openapi.ts'
 import type { NamedOperation } from '../http/operation.ts'
 import { PACKAGE_ROOT } from '../package_root.ts'
 

@@ -5,8 +5,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
-import type { Surroundings } from '../http/dispatch.ts'
-import { emptyTree } from '../http/forms.ts'
+import type { Surroundings } from '../http/surroundings.ts'
+import { emptyTree } from '../http/params/forms.ts'
 import { Problem, noRoute } from '../http/problems.ts'
 
 export interface Metrics {

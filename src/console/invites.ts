@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
-import { findInvitation, type StandingInvitation } from '../core/invitations.ts'
-import { ROLE_NAMES } from '../core/roles.ts'
-import type { Surroundings } from '../http/dispatch.ts'
+import { findInvitation, type StandingInvitation } from '../core/people/invitations.ts'
+import { ROLE_NAMES } from '../core/sight/roles.ts'
+import type { Surroundings } from '../http/surroundings.ts'
 import type { Instance } from '../instance.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
-import { findJobByToken, findRunnerByDigest, noteContact, type ManagerFacts } from '../ci/runners.ts'
-import type { Job, Runner } from '../db/schema_ci.ts'
+import { findJobByToken, findRunnerByDigest, noteContact, type ManagerFacts } from '../ci/runners/runners.ts'
+import type { Job, Runner } from '../db/schema/ci.ts'
 import type { Actor } from '../http/gate.ts'
 import { badParams, forbidden, Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import type { Waiting } from './waiting.ts'
-import type { Traces } from '../ci/traces.ts'
+import type { Traces } from '../ci/jobs/traces.ts'
 
 /** Parts that every route of the coordinator needs. */
 export interface Around {

@@ -8,10 +8,10 @@ import { plannedJob } from '../../test/support/planned_jobs.ts'
 import { rowOf, rowsOf } from '../../test/support/rows.ts'
 import { sharedWorld } from '../../test/support/stand.ts'
 import type { Answered } from '../../test/support/world.ts'
-import { keepArtifact } from '../ci/artifacts.ts'
-import { repositoryPath } from '../core/projects.ts'
-import type { Project } from '../db/schema.ts'
-import type { Pipeline } from '../db/schema_repositories.ts'
+import { keepArtifact } from '../ci/jobs/artifacts.ts'
+import { repositoryPath } from '../core/places/projects.ts'
+import type { Project } from '../db/schema/tables.ts'
+import type { Pipeline } from '../db/schema/repositories.ts'
 
 const world = sharedWorld()
 let project: Project

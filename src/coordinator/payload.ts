@@ -1,6 +1,6 @@
-import type { Dependency, JobDetail } from '../ci/job_store_detail.ts'
-import type { JobVariable } from '../ci/job_variables.ts'
-import type { Runner } from '../db/schema_ci.ts'
+import type { Dependency, JobDetail } from '../ci/jobs/store_detail.ts'
+import type { JobVariable } from '../ci/jobs/variables.ts'
+import type { Runner } from '../db/schema/ci.ts'
 import type { ArtifactsOption, CacheOption, ImageOption, JobOptions } from '../ci/config/options.ts'
 
 // The job as runners are given it: the published shape, word for word.

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { removeManager, removeRunner } from '../ci/runners.ts'
+import { removeManager, removeRunner } from '../ci/runners/runners.ts'
 import { badParams } from '../http/problems.ts'
 import { authorizeArtifact, downloadArtifact, uploadArtifact } from './artifact_routes.ts'
 import { answerJson, enterRunner, sentBy, textIn, type Around } from './access.ts'

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { finishJob, type Outcome } from '../ci/job_actions.ts'
-import { readLogResults, setLogResults } from '../ci/coverage.ts'
-import { renewLease } from '../ci/runners.ts'
+import { finishJob, type Outcome } from '../ci/jobs/actions.ts'
+import { readLogResults, setLogResults } from '../ci/reports/coverage.ts'
+import { renewLease } from '../ci/runners/runners.ts'
 import { inTurn } from '../ci/turn.ts'
-import type { Job } from '../db/schema_ci.ts'
+import type { Job } from '../db/schema/ci.ts'
 import { badParams, Problem } from '../http/problems.ts'
 import { answerJson, enterJob, sentBy, textIn, treeIn, type Around, type Sent } from './access.ts'
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type Client, type ClientOptions, type Connection } from './client.ts'
-import { startEmbedded, type Embedded } from './embedded.ts'
-import { findSocketDirectory } from './embedded_socket.ts'
-import { databaseName, userName } from './embedded_cluster.ts'
+import { startEmbedded, type Embedded } from './embedded/embedded.ts'
+import { findSocketDirectory } from './embedded/socket.ts'
+import { databaseName, userName } from './embedded/cluster.ts'
 
 /** Where the data is: a server of one's own, or the one inside. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely'
-import type { Database } from './schema.ts'
+import type { Database } from './schema/tables.ts'
 import { statement, type Slots, type Sql, type Statement } from './statement.ts'
 
 // Statements over single rows of one table, for records without joins. Column names are typed by the schema.

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Db } from './client.ts'
+import type { Db } from './db.ts'
 import type { Queryable } from './lane.ts'
 import { listed } from './pages.ts'
 import type { Sent } from './planning.ts'

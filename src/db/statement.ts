@@ -8,7 +8,7 @@ import {
   sql,
   type RawBuilder,
 } from 'kysely'
-import type { Database } from './schema.ts'
+import type { Database } from './schema/tables.ts'
 
 /** Kysely as a typed compiler: it builds and compiles, and never runs anything. */
 export const q = new Kysely<Database>({

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { paged, pageStatement, type Listed } from '../db/pages.ts'
-import type { ErrorTrackingClientKey } from '../db/schema_errors.ts'
+import type { ErrorTrackingClientKey } from '../db/schema/errors.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 

@@ -1,4 +1,4 @@
-import { createBatches } from '../core/batches.ts'
+import { createBatches } from '../core/values/batches.ts'
 import { ensurePartition, forgetPartitions } from './partitions.ts'
 import { insertEvents, type Collected } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Settings } from '../core/settings.ts'
-import type { Db } from '../db/client.ts'
+import type { Settings } from '../core/settings/settings.ts'
+import type { Db } from '../db/db.ts'
 import { statement } from '../db/statement.ts'
 import type { Job } from '../jobs/job.ts'
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/settings/settings.ts'
 
 /** Milliseconds of a quota's window. */
 const WINDOW = 60_000

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { statement, statements, type Slots } from '../db/statement.ts'
 
 // Errors as people list and change them.

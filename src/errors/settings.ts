@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { ErrorTrackingSetting } from '../db/schema_errors.ts'
+import type { Db } from '../db/db.ts'
+import type { ErrorTrackingSetting } from '../db/schema/errors.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 const findStatement = statement(

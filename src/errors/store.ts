@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import { arraysOf, type Arrays } from '../db/columns.ts'
+import type { Db } from '../db/db.ts'
+import { arraysOf, type Arrays } from '../db/schema/columns.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { ErrorEvent } from './event.ts'
 

@@ -1,35 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type { Db } from '../db/client.ts'
-import type { Instance } from '../instance.ts'
-import { AnswerMemory, counted } from './answer_memory.ts'
-import { compileAnswer, type AnswerCheck } from './answers.ts'
-import { contextOf, entryOf, type AnyContext, type Visit, type Visitor } from './entry.ts'
-import { addressOf } from './addresses.ts'
-import type { Actor } from './gate.ts'
+import type { Db } from '../db/db.ts'
+import { AnswerMemory, counted } from './answers/answer_memory.ts'
+import { compileAnswer } from './answers/answers.ts'
+import { contextOf, entryOf, type AnyContext } from './entry.ts'
+import { addressOf } from './server/addresses.ts'
 import type { NamedOperation } from './operation.ts'
 import { compileInbound, inboundRoute } from './inbound.ts'
-import { compileKnock, compileVisit } from './knock.ts'
-import { createLargeBodySlots, largeBody } from './large_body.ts'
-import { refusalNow } from './went_away.ts'
-import { inPlaces } from './places.ts'
+import { compileKnock, compileVisit } from './params/early_authorization.ts'
+import { createLargeBodySlots, largeBody } from './params/large_body.ts'
+import { refusalNow } from './recheck_gates.ts'
+import { inPlaces } from './answers/grouping.ts'
 import { checkMatch, isConditional } from './precondition.ts'
 import { Problem } from './problems.ts'
-import './request_types.ts'
-import { compileRepresent } from './represent.ts'
-import { openUpload, withoutParsing } from './upload.ts'
+import type { Surroundings } from './surroundings.ts'
+import './server/request_types.ts'
+import { compileRepresent } from './answers/current_body.ts'
+import { openUpload, withoutParsing } from './params/upload.ts'
 import { write } from './writes.ts'
-
-export interface Surroundings {
-  readonly instance: Instance
-  /** Tells who is calling. Throws the published Problem for a token that will not do. */
-  readonly signIn: (visit: Visit) => Promise<Visitor>
-  /** Counts a request and gives the headers that its answer carries. Throws the published Problem for one too many. */
-  readonly admit: (owner: Actor | null, ip: string) => Promise<Record<string, string>>
-  /** Holds every answer against its schema: for tests; production only filters. */
-  readonly checkAnswers: AnswerCheck | undefined
-  /** Milliseconds in which a client must take a part of a large answer. */
-  readonly stallMs?: number | undefined
-}
 
 /** Mounts every operation below `prefix`, with HEAD for each GET. */
 export function mount(

@@ -1,26 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AnswerMemory } from './answer_memory.ts'
-import { compileAnswer } from './answers.ts'
-import type { Surroundings } from './dispatch.ts'
+import { AnswerMemory } from './answers/answer_memory.ts'
+import { compileAnswer } from './answers/answers.ts'
+import type { Surroundings } from './surroundings.ts'
 import { contextOf, entryOf, type PathParams } from './entry.ts'
-import { parseForm } from './forms.ts'
+import { parseForm } from './params/forms.ts'
 import { onceFor } from './once.ts'
 import type { NamedOperation } from './operation.ts'
-import type { Problem } from './problems.ts'
-
-/** How operations take what programs send. Those that share one value share its places. */
-export interface Inbound {
-  /** Bytes of a body. */
-  readonly limit: number
-  /** Requests that are worked on at once; each may hold `limit` bytes. */
-  readonly atOnce: number
-  readonly tooLarge: () => Problem
-  /** The refusal while all places are taken, uttered before the body is read. */
-  readonly busy: () => Problem
-  /** Milliseconds until that refusal is answered: a sender that repeats at once then costs next to nothing. */
-  readonly pause?: number
-}
+import type { Inbound } from './inbound_limits.ts'
 
 const placesOf = onceFor((_inbound: Inbound) => ({ taken: 0 }))
 

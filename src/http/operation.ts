@@ -2,10 +2,10 @@ import type { Static, TArray, TNull, TObject, TProperties, TSchema } from 'typeb
 import { Type as t } from 'typebox'
 import type { Listed } from '../db/pages.ts'
 import type { Context } from './gate.ts'
-import type { Inbound } from './inbound.ts'
+import type { Inbound } from './inbound_limits.ts'
 import type { Problem } from './problems.ts'
 import type { Gates, Given, Read, Sound } from './sound.ts'
-import type { Upload } from './upload.ts'
+import type { Upload } from './params/upload.ts'
 
 type Headers = Readonly<Record<string, string>>
 

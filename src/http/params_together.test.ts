@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Type as t, type TObject } from 'typebox'
-import { parseForm, type Tree } from './forms.ts'
-import { compileReader } from './params.ts'
+import { parseForm, type Tree } from './params/forms.ts'
+import { compileReader } from './params/params.ts'
 import { Problem } from './problems.ts'
-import { date, oneOf } from './schema.ts'
+import { date, oneOf } from './params/schema.ts'
 
 function read(schema: TObject, sent: string | object): unknown {
   try {

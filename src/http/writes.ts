@@ -1,4 +1,4 @@
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import type { Instance } from '../instance.ts'
 import type { AnyContext } from './entry.ts'
 import type { Transact } from './gate.ts'

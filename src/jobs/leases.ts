@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { deadWorkers, release, releaseUnheard } from './queue.ts'
 
 // A worker's lease is an advisory lock on the connection with which it listens: PostgreSQL frees it when the process

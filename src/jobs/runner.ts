@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import type { Instance } from '../instance.ts'
 import type { AnyJob, Once } from './job.ts'
 import { fail, finish, noteStep, type Taken } from './queue.ts'

@@ -1,6 +1,6 @@
-import type { PackageType } from '../db/schema_packages.ts'
+import type { PackageType } from '../db/schema/packages.ts'
 
-export type { PackageType } from '../db/schema_packages.ts'
+export type { PackageType } from '../db/schema/packages.ts'
 
 /** The package types that the interface knows, in the published order. */
 export const PACKAGE_TYPES: readonly PackageType[] = [

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { ROLES } from '../core/roles.ts'
-import type { Db } from '../db/client.ts'
+import { ROLES } from '../core/sight/roles.ts'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { canonicalName, type PackageType } from './names.ts'
 

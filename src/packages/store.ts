@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { Package, PackageFile } from '../db/schema_packages.ts'
+import type { Db } from '../db/db.ts'
+import type { Package, PackageFile } from '../db/schema/packages.ts'
 import { q, statement, type Slots } from '../db/statement.ts'
 import type { PackageType } from './names.ts'
 

@@ -6,7 +6,7 @@ import {
   type GitEntry,
   type GitWish,
 } from '../access/git_access.ts'
-import { hasFeature } from '../core/project_features.ts'
+import { hasFeature } from '../core/places/project_features.ts'
 import { Remark } from '../git/wire/remark.ts'
 import { NO_REFS, Serving, type GitProgram, type ProtocolVersion, type Shown } from '../git/wire/serving.ts'
 import { openBody } from './bodies.ts'
@@ -20,7 +20,7 @@ import {
   placeIn,
   type Around,
   type Surroundings,
-} from './conversation.ts'
+} from './git_http.ts'
 import { refuseLfs } from './lfs_route.ts'
 import { receivePack } from './push_route.ts'
 import { movedRemark } from './remarks.ts'

@@ -1,6 +1,6 @@
 import { GitRefusal, type GitEntry } from '../access/git_access.ts'
-import { branchesOpenTo } from '../core/collaboration.ts'
-import { pushRules, ruleWhileEmpty } from '../core/protected_branches.ts'
+import { branchesOpenTo } from '../core/repositories/collaboration.ts'
+import { pushRules, ruleWhileEmpty } from '../core/repositories/protected_branches.ts'
 import type { PktReader } from '../git/wire/pkt_lines.ts'
 import type { PushCommand, PushRequest } from '../git/wire/push_request.ts'
 import type { Actor } from '../http/gate.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { NO_CACHE } from './conversation.ts'
+import { NO_CACHE } from './git_http.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { movingRefs } from '../core/pushes.ts'
+import { movingRefs } from '../core/pushes/pushes.ts'
 import { isGitDiskFull, isGitError } from '../git/errors.ts'
 import { isServerRef } from '../git/names.ts'
 import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'

@@ -1,5 +1,5 @@
 import type { GitEntry } from '../access/git_access.ts'
-import { namedOptions } from '../core/push_options.ts'
+import { namedOptions } from '../core/pushes/options.ts'
 import type { Instance } from '../instance.ts'
 
 // Remarks that git clients show beside a transfer, in the published words.

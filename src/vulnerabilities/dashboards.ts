@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 // The projects that a user put on the security dashboard.

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { VulnerabilityExport } from '../db/schema_vulnerabilities.ts'
+import type { Db } from '../db/db.ts'
+import type { VulnerabilityExport } from '../db/schema/vulnerabilities.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 export type ListedExport = Pick<

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { ROLES, heldBy, roleInNamespace, roleInProject } from '../core/roles.ts'
-import { plansWith } from '../core/plans.ts'
-import type { Db } from '../db/client.ts'
-import type { VulnerabilityExport } from '../db/schema_vulnerabilities.ts'
+import { ROLES, heldBy, roleInNamespace, roleInProject } from '../core/sight/roles.ts'
+import { plansWith } from '../core/settings/plans.ts'
+import type { Db } from '../db/db.ts'
+import type { VulnerabilityExport } from '../db/schema/vulnerabilities.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 

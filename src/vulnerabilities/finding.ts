@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Identifier, Severity } from '../db/schema_vulnerabilities.ts'
+import type { Identifier, Severity } from '../db/schema/vulnerabilities.ts'
 
 /** One finding of a report, as it is stored. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import type { Db } from '../db/client.ts'
+import type { Db } from '../db/db.ts'
 import { beginImport, markGone, storeFindings } from './finding_store.ts'
 import { openReport, type ReadFinding, type Report, type ReportSource } from './reading.ts'
 

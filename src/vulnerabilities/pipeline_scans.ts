@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { SECURITY_REPORTS } from '../core/security_reports.ts'
-import type { Db } from '../db/client.ts'
-import type { SecurityScan } from '../db/schema_vulnerabilities.ts'
+import { SECURITY_REPORTS } from '../core/delivery/security_reports.ts'
+import type { Db } from '../db/db.ts'
+import type { SecurityScan } from '../db/schema/vulnerabilities.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 // The security reports of pipelines, and what became of them.

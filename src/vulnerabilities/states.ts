@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
-import type { Severity, Vulnerability, VulnerabilityState } from '../db/schema_vulnerabilities.ts'
+import type { Db } from '../db/db.ts'
+import type { Severity, Vulnerability, VulnerabilityState } from '../db/schema/vulnerabilities.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
 export const STATES: readonly VulnerabilityState[] = ['detected', 'confirmed', 'dismissed', 'resolved']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Namespace } from '../../src/db/schema.ts'
+import type { Namespace } from '../../src/db/schema/tables.ts'
 import type { Someone } from '../support/makers.ts'
 import { sharedWorld } from '../support/stand.ts'
 import type { Answered } from '../support/world.ts'

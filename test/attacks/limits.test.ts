@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setSetting, type SettingName } from '../../src/core/settings.ts'
+import { setSetting, type SettingName } from '../../src/core/settings/settings.ts'
 import type { Someone } from '../support/makers.ts'
 import { contents, sharedWorld } from '../support/stand.ts'
 import type { Answered, World } from '../support/world.ts'

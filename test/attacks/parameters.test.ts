@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
-import type { Namespace } from '../../src/db/schema.ts'
+import type { Namespace } from '../../src/db/schema/tables.ts'
 import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
 import { contents, makeLabel, sharedWorld } from '../support/stand.ts'

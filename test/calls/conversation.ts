@@ -1,4 +1,4 @@
-import { repositoryPath } from '../../src/core/projects.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
 import { rowOf } from '../support/rows.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'

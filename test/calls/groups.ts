@@ -1,4 +1,4 @@
-import type { Namespace, Project } from '../../src/db/schema.ts'
+import type { Namespace, Project } from '../../src/db/schema/tables.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'

@@ -1,5 +1,5 @@
 import type { Change } from '../../src/git/objects/changes.ts'
-import { repositoryPath } from '../../src/core/projects.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
 import { rowsOf } from '../support/rows.ts'
 import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'

@@ -1,4 +1,4 @@
-import { repositoryPath } from '../../src/core/projects.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
 import type { Ref } from '../../src/git/refs/refs.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import type { World } from '../support/world.ts'

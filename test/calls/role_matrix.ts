@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../src/areas/index.ts'
-import type { Visibility } from '../../src/db/schema.ts'
+import type { Visibility } from '../../src/db/schema/columns.ts'
 import type { NamedOperation } from '../../src/http/operation.ts'
 import { contents, sharedWorld } from '../support/stand.ts'
 import { CALLERS, type Caller } from './calls.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Namespace, Project, Visibility } from '../../src/db/schema.ts'
+import type { Namespace, Project } from '../../src/db/schema/tables.ts'
+import type { Visibility } from '../../src/db/schema/columns.ts'
 import type { NamedOperation } from '../../src/http/operation.ts'
 import { scratch, writeHistory } from '../support/git_fixtures.ts'
 import type { Someone } from '../support/makers.ts'

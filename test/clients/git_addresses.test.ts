@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Project } from '../../src/db/schema.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import { openGitClient, type GitClient } from '../support/git_client.ts'
 import { cloneMaker, freshPath, heard, remoteOf, tip, type MakeClone } from '../support/git_clones.ts'
 import { scratch, writeHistory } from '../support/git_fixtures.ts'

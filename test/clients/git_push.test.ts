@@ -4,8 +4,8 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { repositoryPath } from '../../src/core/projects.ts'
-import type { Project } from '../../src/db/schema.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import { openGitClient, type GitClient, type Ran } from '../support/git_client.ts'
 import {
   cloneMaker,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { findSocketDirectory } from '../../src/db/embedded_socket.ts'
-import { databaseName, userName } from '../../src/db/embedded_cluster.ts'
+import { findSocketDirectory } from '../../src/db/embedded/socket.ts'
+import { databaseName, userName } from '../../src/db/embedded/cluster.ts'
 import { killServer, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
 const words = (line: string): string[] => line.split(' ')

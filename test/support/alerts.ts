@@ -1,6 +1,6 @@
 import { create, pathOf } from '../../src/alerts/integrations.ts'
-import type { AlertMapping, IntegrationType } from '../../src/db/schema_alerts.ts'
-import type { Project } from '../../src/db/schema.ts'
+import type { AlertMapping, IntegrationType } from '../../src/db/schema/alerts.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import { rowsOf } from './rows.ts'
 import type { Answered, World } from './world.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { jwtVerify, type JWTPayload } from 'jose'
 import { sealSetting } from '../../src/access/secret_settings.ts'
-import { setSetting } from '../../src/core/settings.ts'
+import { setSetting } from '../../src/core/settings/settings.ts'
 import type { World } from './world.ts'
 
 /** A request that the engine received. */

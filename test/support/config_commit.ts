@@ -1,4 +1,4 @@
-import { repositoryPath } from '../../src/core/projects.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
 import { gitText } from './git_fixtures.ts'
 import type { World } from './world.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { startEmbedded, type Embedded } from '../../src/db/embedded.ts'
+import { startEmbedded, type Embedded } from '../../src/db/embedded/embedded.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const isLinux = process.platform === 'linux'
@@ -111,7 +111,7 @@ export function runChild(
   wrapper: string[] = [],
 ): ChildProcess {
   const program = `
-    import { startEmbedded } from ${JSON.stringify(new URL('../../src/db/embedded.ts', import.meta.url).href)}
+    import { startEmbedded } from ${JSON.stringify(new URL('../../src/db/embedded/embedded.ts', import.meta.url).href)}
     import { Client } from ${JSON.stringify(import.meta.resolve('pg'))}
     const dataDir = ${JSON.stringify(dataDir)}
     ${body}`

@@ -1,9 +1,9 @@
 /* Clones by the real git, of projects with a member of a given role. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryPath } from '../../src/core/projects.ts'
-import type { RoleName } from '../../src/core/roles.ts'
-import type { Project } from '../../src/db/schema.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
+import type { RoleName } from '../../src/core/sight/roles.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import type { GitClient, Ran } from './git_client.ts'
 import { gitLines, gitText } from './git_fixtures.ts'
 import type { Someone } from './makers.ts'

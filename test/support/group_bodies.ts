@@ -1,4 +1,4 @@
-import type { Namespace } from '../../src/db/schema.ts'
+import type { Namespace } from '../../src/db/schema/tables.ts'
 
 /** What a list tells of a public group that nothing was set on. */
 export const groupItem = (group: Namespace): Record<string, unknown> => ({

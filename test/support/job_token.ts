@@ -1,4 +1,4 @@
-import type { Project } from '../../src/db/schema.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import { digestOf } from '../../src/access/tokens.ts'
 import { writeConfig } from './config_commit.ts'
 import type { Someone } from './makers.ts'

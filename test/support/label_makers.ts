@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Label } from '../../src/db/schema.ts'
+import type { Label } from '../../src/db/schema/tables.ts'
 import { rowOf, rowsOf } from './rows.ts'
 import type { World } from './world.ts'
 

@@ -1,5 +1,5 @@
-import { repositoryPath } from '../../src/core/projects.ts'
-import type { Project } from '../../src/db/schema.ts'
+import { repositoryPath } from '../../src/core/places/projects.ts'
+import type { Project } from '../../src/db/schema/tables.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import type { Someone } from './makers.ts'
 import type { Answered, World } from './world.ts'

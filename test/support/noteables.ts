@@ -1,4 +1,4 @@
-import type { Namespace, Project } from '../../src/db/schema.ts'
+import type { Namespace, Project } from '../../src/db/schema/tables.ts'
 import { rowOf } from './rows.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { ROLES, type RoleName } from '../../src/core/roles.ts'
-import type { Namespace, Project } from '../../src/db/schema.ts'
+import { ROLES, type RoleName } from '../../src/core/sight/roles.ts'
+import type { Namespace, Project } from '../../src/db/schema/tables.ts'
 import type { Someone } from './makers.ts'
 import type { Answered, World } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { after, before } from 'node:test'
-import type { Namespace } from '../../src/db/schema.ts'
+import type { Namespace } from '../../src/db/schema/tables.ts'
 import type { Someone } from './makers.ts'
 import { openWorld, type Answered, type World, type WorldOptions } from './world.ts'
 

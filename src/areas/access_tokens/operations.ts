@@ -1,5 +1,5 @@
-import { group, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
-import { groupSource, projectSource } from '../../access/member_gates.ts'
+import { group, projectEvenArchived as project, signedIn } from '../../access/gates/gates.ts'
+import { groupSource, projectSource } from '../../access/gates/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import {
   creating,

@@ -1,11 +1,11 @@
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../db/schema.ts'
-import type { Job } from '../../db/schema_ci.ts'
-import type { Token } from '../../core/access_tokens.ts'
-import { date, nullable, timestamp } from '../../http/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
+import type { Job } from '../../db/schema/ci.ts'
+import type { Token } from '../../core/people/access_tokens.ts'
+import { date, nullable, timestamp } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { Runner } from '../../records/runner.ts'
-import { TriggerToken } from '../../records/trigger_token.ts'
+import { Runner } from '../../records/pipelines/runner.ts'
+import { TriggerToken } from '../../records/pipelines/trigger_token.ts'
 
 /** A personal, project, group or impersonation token as an administrator sees it. */
 const TokenRecord = t.Object({

@@ -4,7 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { freshenTokens, rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { setFeature, setSetting } from '../../core/settings.ts'
+import { setFeature, setSetting } from '../../core/settings/settings.ts'
 import { makeToken } from '../../access/tokens.ts'
 
 let admin: Someone

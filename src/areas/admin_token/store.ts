@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { digestOf } from '../../access/tokens.ts'
-import type { AuditEvent } from '../../core/audit.ts'
-import type { Db } from '../../db/client.ts'
-import type { Project } from '../../db/schema.ts'
-import type { Runner } from '../../db/schema_ci.ts'
+import type { AuditEvent } from '../../core/settings/audit.ts'
+import type { Db } from '../../db/db.ts'
+import type { Project } from '../../db/schema/tables.ts'
+import type { Runner } from '../../db/schema/ci.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
-import type { TriggerTokenWithOwner } from '../../records/trigger_token.ts'
-import { authorJson } from '../../records/user.ts'
+import type { TriggerTokenWithOwner } from '../../records/pipelines/trigger_token.ts'
+import { authorJson } from '../../records/people/user.ts'
 
 const byDigest = statement(
   (p: Slots<{ digest: Buffer }>) => sql<TriggerTokenWithOwner>`

@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { moment, nullable } from '../../http/schema.ts'
+import { moment, nullable } from '../../http/params/schema.ts'
 
 export const fields = {
   url: t.Optional(t.String({ description: 'Where more is to be seen' })),
@@ -27,7 +27,7 @@ export interface Row {
   readonly created_at: Date
   readonly updated_at: Date
 }
-declare module '../../db/schema.ts' {
+declare module '../../db/schema/tables.ts' {
   interface Database {
     alert_metric_images: Row
   }

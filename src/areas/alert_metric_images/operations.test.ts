@@ -5,7 +5,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld, visible } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 let project: Project

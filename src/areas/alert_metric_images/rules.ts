@@ -1,4 +1,4 @@
-import { isLonger, tooLong } from '../../core/lengths.ts'
+import { isLonger, tooLong } from '../../core/values/lengths.ts'
 
 /** Bytes of an image. */
 export const MAX_BYTES = 1024 * 1024

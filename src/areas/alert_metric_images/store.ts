@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed, type Page } from '../../db/pages.ts'
 import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { keysOf } from '../../http/schema.ts'
+import { keysOf } from '../../http/params/schema.ts'
 import { fields, type Row } from './entity.ts'
 import type { Link } from './rules.ts'
 

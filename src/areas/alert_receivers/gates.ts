@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { UNNAMED, findReceiving, isKeyOf, type Receiving } from '../../alerts/integrations.ts'
 import { hasRequiredKeys, isMetricsFormat } from '../../alerts/prometheus.ts'
 import { isPayload, type Payload } from '../../alerts/values.ts'
-import { jsonOf } from '../../http/body.ts'
+import { jsonOf } from '../../http/params/body.ts'
 import { allows, loads, type Context, type Gate, type Has, type Loads } from '../../http/gate.ts'
 import { bodiless, Problem } from '../../http/problems.ts'
 

@@ -7,8 +7,8 @@ import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld, visible } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { disable, rotate } from '../../alerts/integrations.ts'
-import type { IntegrationType } from '../../db/schema_alerts.ts'
-import type { Project } from '../../db/schema.ts'
+import type { IntegrationType } from '../../db/schema/alerts.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 

@@ -1,8 +1,8 @@
 import { Type as t, type TSchema } from 'typebox'
-import { isLonger, tooLong } from '../../core/lengths.ts'
-import type { COMMAND_LINE_SETTINGS, SettingName } from '../../core/settings.ts'
-import { VISIBILITIES } from '../../core/visibilities.ts'
-import { keysOf, oneOf } from '../../http/schema.ts'
+import { isLonger, tooLong } from '../../core/values/lengths.ts'
+import type { COMMAND_LINE_SETTINGS, SettingName } from '../../core/settings/settings.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
+import { keysOf, oneOf } from '../../http/params/schema.ts'
 
 const visibility = (): TSchema => oneOf(VISIBILITIES)
 const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { gitBytes, gitText } from '../../../test/support/git_fixtures.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let project: Project

@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
-import { code } from '../../access/code_gates.ts'
-import type { Project } from '../../db/schema.ts'
+import { code } from '../../access/gates/code_gates.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import { isGitError } from '../../git/errors.ts'
 import type { Repository } from '../../git/repository.ts'
-import { Download, bytes } from '../../http/download.ts'
+import { Download, bytes } from '../../http/answers/download.ts'
 import { operation } from '../../http/operation.ts'
 import { notFound, type Problem } from '../../http/problems.ts'
-import { keysOf, oneOf } from '../../http/schema.ts'
+import { keysOf, oneOf } from '../../http/params/schema.ts'
 
 /** What git makes an archive of, by the published names of formats. */
 const FORMATS = {

@@ -1,10 +1,10 @@
 import { Type as t, type Static } from 'typebox'
 import type { Here } from '../../access/conversation_records.ts'
-import type { AwardEmoji } from '../../db/schema_conversation.ts'
-import { nullable, moment } from '../../http/schema.ts'
+import type { AwardEmoji } from '../../db/schema/conversation.ts'
+import { nullable, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { noteableType } from '../../records/note.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import { noteableType } from '../../records/conversation/note.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
 
 export const Reaction = t.Object({
   id: t.Integer(),

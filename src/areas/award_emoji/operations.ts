@@ -1,17 +1,17 @@
 import { existing } from '../../db/rows.ts'
 import { Type as t } from 'typebox'
-import { REACTION_BASES, noteable, onEach } from '../../access/conversation.ts'
+import { REACTION_BASES, noteable, onEach } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { mayTalk } from '../../access/talking.ts'
-import { emojiName } from '../../core/emoji.ts'
-import { react, unreact } from '../../core/reactions.ts'
+import { mayTalk } from '../../access/note_permissions.ts'
+import { emojiName } from '../../core/values/emoji.ts'
+import { react, unreact } from '../../core/conversation/reactions.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { notFound, unauthorized, type Problem } from '../../http/problems.ts'
 import { Reaction, present, type ReactionWithUser } from './entity.ts'
 import * as reactions from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const list = operation({
   method: 'GET',

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Awardable } from '../../core/reactions.ts'
-import type { Db } from '../../db/client.ts'
+import type { Awardable } from '../../core/conversation/reactions.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements, type Slots } from '../../db/statement.ts'
-import { authorJson } from '../../records/user.ts'
+import { authorJson } from '../../records/people/user.ts'
 import type { ReactionWithUser } from './entity.ts'
 
 interface Shape {

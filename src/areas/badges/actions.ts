@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { Project } from '../../core/projects.ts'
-import type { Badge as Row } from '../../db/schema_badges.ts'
+import type { Project } from '../../core/places/projects.ts'
+import type { Badge as Row } from '../../db/schema/badges.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
@@ -9,7 +9,7 @@ import { checkUrls, type Given } from './params.ts'
 import { valuesInGroup, valuesInProject, type Urls } from './rendering.ts'
 import type { Values } from './rules.ts'
 import * as badges from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 // What is the same for badges of a project and of a group.
 

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { Badge as Row } from '../../db/schema_badges.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import type { Badge as Row } from '../../db/schema/badges.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 import { render, type Values } from './rules.ts'
 
 /** A badge that is looked at before it is kept. */

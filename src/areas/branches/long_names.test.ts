@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { writeSmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let owner: Someone
 let project: Project

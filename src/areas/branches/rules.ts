@@ -1,5 +1,5 @@
-import { mayPush, type PushRule } from '../../core/protected_branches.ts'
-import { ROLES } from '../../core/roles.ts'
+import { mayPush, type PushRule } from '../../core/repositories/protected_branches.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 
 const LONGEST = 255
 

@@ -5,8 +5,8 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Project } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let author: Someone

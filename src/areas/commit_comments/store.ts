@@ -6,11 +6,11 @@ import {
   type Reader,
   type Sight,
   type SightValues,
-} from '../../core/conversation.ts'
-import type { Db } from '../../db/client.ts'
+} from '../../core/conversation/noteable.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { authorJson } from '../../records/user.ts'
+import { authorJson } from '../../records/people/user.ts'
 import type { NoteWithAuthor } from './entity.ts'
 
 interface Page {

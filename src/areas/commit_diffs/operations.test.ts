@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Project } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let project: Project

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { code, commit } from '../../access/code_gates.ts'
-import { Diff, patchOf, presentPatch } from '../../records/patch.ts'
+import { code, commit } from '../../access/gates/code_gates.ts'
+import { Diff, patchOf, presentPatch } from '../../records/repositories/patch.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 
 export const listCommitDiffs = operation({

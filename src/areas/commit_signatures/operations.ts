@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code, commit } from '../../access/code_gates.ts'
+import { code, commit } from '../../access/gates/code_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { notFound, type Problem } from '../../http/problems.ts'
 

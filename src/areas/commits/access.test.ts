@@ -4,8 +4,9 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { openWorld, type World } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Namespace, Project, Visibility } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 
 let world: World
 let history: SmallHistory

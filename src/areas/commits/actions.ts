@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
 import type { Change } from '../../git/objects/changes.ts'
-import { fileContent } from '../../http/file_content.ts'
+import { fileContent } from '../../http/params/file_content.ts'
 import { badParams } from '../../http/problems.ts'
-import { fileText, needs, oneOf } from '../../http/schema.ts'
+import { fileText, needs, oneOf } from '../../http/params/schema.ts'
 
 /** One action of a commit, as it is sent. */
 export const Action = t.Object(

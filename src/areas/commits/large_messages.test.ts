@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gitText } from '../../../test/support/git_fixtures.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 
 const MB = 1024 * 1024
 const COMMITS = 100

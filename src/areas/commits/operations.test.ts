@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 import { gitText, initRepository, scratch } from '../../../test/support/git_fixtures.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let world: World
 let history: SmallHistory

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { freshenTokens } from '../../../test/support/rows.ts'
 import { COMMITS, writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let world: World
 let history: SmallHistory

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
-import { code, commit } from '../../access/code_gates.ts'
+import { code, commit } from '../../access/gates/code_gates.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { oneOf } from '../../http/schema.ts'
+import { oneOf } from '../../http/params/schema.ts'
 
 const TYPES = { branch: ['branch'], tag: ['tag'], all: ['branch', 'tag'] } as const
 

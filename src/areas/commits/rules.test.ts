@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isoDate } from '../../records/commit.ts'
+import { isoDate } from '../../records/repositories/commit.ts'
 import { readRange } from './rules.ts'
 
 test('a name with two dots is a range, and an empty side of it is the default branch', () => {

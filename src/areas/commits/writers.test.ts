@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { openCode, stored, type Another, type Code } from '../../../test/support/code.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Visibility } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 
 let code: Code
 before(async () => {

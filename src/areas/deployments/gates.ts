@@ -1,4 +1,4 @@
-import { repositoryPath, type Project } from '../../core/projects.ts'
+import { repositoryPath, type Project } from '../../core/places/projects.ts'
 import type { Gate } from '../../http/gate.ts'
 import { invalid } from '../../http/problems.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, test } from 'node:test'
-import { linkMergeRequests } from '../../ci/deployment_links.ts'
+import { linkMergeRequests } from '../../ci/environments/deployment_links.ts'
 import { makePipeline } from '../../../test/support/ci_engine.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'

@@ -1,4 +1,4 @@
-import type { DeploymentStatus } from '../../db/schema_delivery.ts'
+import type { DeploymentStatus } from '../../db/schema/delivery.ts'
 import { invalid, refused, type Problem } from '../../http/problems.ts'
 
 /** The statuses that callers tell. */

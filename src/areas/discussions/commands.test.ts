@@ -5,7 +5,7 @@ import { makeEpic, makeIssue, makeMergeRequest, type Made } from '../../../test/
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let [planner, developer, guest, outsider]: Someone[] = []
 let group: Namespace

@@ -4,7 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { openWorkshop } from '../../../test/support/merge_makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let [planner, guest]: Someone[] = []
 let group: Namespace

@@ -5,7 +5,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { makeIssue, type Made } from '../../../test/support/noteables.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let developer: Someone
 let owner: Someone

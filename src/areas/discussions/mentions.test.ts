@@ -5,7 +5,7 @@ import { openWorkshop } from '../../../test/support/merge_makers.ts'
 import { makeEpic, makeIssue, makeMergeRequest, type Made } from '../../../test/support/noteables.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let [author, guest, reporter, planner, outsider]: Someone[] = []
 let group: Namespace

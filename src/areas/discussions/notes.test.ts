@@ -11,7 +11,7 @@ import {
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld, visible } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let [author, reporter, guest, maintainer, owner, outsider]: Someone[] = []
 let group: Namespace

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lineCode } from '../../core/diff_lines.ts'
+import { lineCode } from '../../core/conversation/diff_lines.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { makeIssue, makeMergeRequest, type Made } from '../../../test/support/noteables.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 // The merge request goes from `source` to `merge`: it changes line 2 of src/a.ts, adds a third line to README, and a file.
 

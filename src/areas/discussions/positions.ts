@@ -1,12 +1,12 @@
 import { Type as t, type Static } from 'typebox'
-import type { Noteable } from '../../core/conversation.ts'
-import { isSame, lineCode, standsAt } from '../../core/diff_lines.ts'
-import type { Db } from '../../db/client.ts'
+import type { Noteable } from '../../core/conversation/noteable.ts'
+import { isSame, lineCode, standsAt } from '../../core/conversation/diff_lines.ts'
+import type { Db } from '../../db/db.ts'
 import type { FilePatch } from '../../git/objects/patch.ts'
 import { emptyTree } from '../../git/objects/tree_lines.ts'
 import type { Repository } from '../../git/repository.ts'
 import { refused, type Problem } from '../../http/problems.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 import { hasDiff, newestDiff } from './store.ts'
 
 // A note on a line stands only where the difference really has that line.

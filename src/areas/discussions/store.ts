@@ -7,13 +7,13 @@ import {
   type Reader,
   type Sight,
   type SightValues,
-} from '../../core/conversation.ts'
-import type { Db } from '../../db/client.ts'
+} from '../../core/conversation/noteable.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Discussion } from '../../db/schema_conversation.ts'
+import type { Discussion } from '../../db/schema/conversation.ts'
 import { paged, pageStatements, pageStatement, type Listed } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { noteColumns, type NoteWithPeople } from '../../records/note.ts'
+import { noteColumns, type NoteWithPeople } from '../../records/conversation/note.ts'
 
 interface Page {
   readonly limit: number

@@ -12,7 +12,7 @@ import { rowOf } from '../../../test/support/rows.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { contents, sharedWorld, visible } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let [author, other, guest, developer, reporter]: Someone[] = []

@@ -1,10 +1,14 @@
 import { Type as t, type Static } from 'typebox'
-import { TIERS } from '../../core/environments.ts'
-import type { Environment as Row } from '../../db/schema_delivery.ts'
-import { moment, nullable, oneOf } from '../../http/schema.ts'
+import { TIERS } from '../../core/delivery/environments.ts'
+import type { Environment as Row } from '../../db/schema/delivery.ts'
+import { moment, nullable, oneOf } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { EnvironmentBasic, EnvironmentDeployment, presentEnvironmentBasic } from '../../records/deployment.ts'
-import { identityFields, presentIdentity, type ProjectInGroup } from '../../records/project.ts'
+import {
+  EnvironmentBasic,
+  EnvironmentDeployment,
+  presentEnvironmentBasic,
+} from '../../records/jobs/deployment.ts'
+import { identityFields, presentIdentity, type ProjectInGroup } from '../../records/places/project.ts'
 
 export const STATES = ['available', 'stopping', 'stopped'] as const
 

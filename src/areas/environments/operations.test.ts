@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, before, test } from 'node:test'
-import type { Project } from '../../db/schema.ts'
-import { finishJob } from '../../ci/job_actions.ts'
+import type { Project } from '../../db/schema/tables.ts'
+import { finishJob } from '../../ci/jobs/actions.ts'
 import { inTurn } from '../../ci/turn.ts'
 import { makePipeline, statesOf } from '../../../test/support/ci_engine.ts'
 import type { Someone } from '../../../test/support/makers.ts'
@@ -10,7 +10,7 @@ import { rowsOf } from '../../../test/support/rows.ts'
 import { pick } from '../../../test/support/shares.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Pipeline } from '../../db/schema_repositories.ts'
+import type { Pipeline } from '../../db/schema/repositories.ts'
 
 const world = sharedWorld()
 let project: Project

@@ -1,4 +1,4 @@
-import { environmentNameFaults, externalUrlFaults } from '../../core/environments.ts'
+import { environmentNameFaults, externalUrlFaults } from '../../core/delivery/environments.ts'
 import { Problem, badParams, invalid, refused } from '../../http/problems.ts'
 
 const DAY = 86_400_000

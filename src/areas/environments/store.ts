@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import { showsCodeOf } from '../../core/feature_sight.ts'
-import { homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, role, visibleForks, type Caller } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { showsCodeOf } from '../../core/sight/features.ts'
+import { homeOf, openTo, type Viewer } from '../../core/sight/roles.ts'
+import { mine, role, visibleForks, type Caller } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
 import { existing, deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
-import type { Environment } from '../../db/schema_delivery.ts'
+import type { Environment } from '../../db/schema/delivery.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import { withUser, type DeploymentWithUser } from '../../records/deployment.ts'
-import type { ProjectInGroup } from '../../records/project.ts'
+import { withUser, type DeploymentWithUser } from '../../records/jobs/deployment.ts'
+import type { ProjectInGroup } from '../../records/places/project.ts'
 
 type Key = Pick<Environment, 'project_id' | 'id'>
 

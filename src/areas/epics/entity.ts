@@ -1,12 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Type as t, type Static } from 'typebox'
-import { textColor } from '../../core/label_rules.ts'
-import type { Epic as EpicRow } from '../../db/schema_planning.ts'
-import { date, nullable, moment } from '../../http/schema.ts'
+import { textColor } from '../../core/planning/label_rules.ts'
+import type { Epic as EpicRow } from '../../db/schema/planning.ts'
+import { date, nullable, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { Labels, labelsJson, presentLabels, type LabelShown } from '../../records/noteable.ts'
-import { References } from '../../records/references.ts'
-import { UserBasic, authorJson, presentUser, type Author } from '../../records/user.ts'
+import { Labels, labelsJson, presentLabels, type LabelShown } from '../../records/conversation/noteable.ts'
+import { References } from '../../records/conversation/references.ts'
+import { UserBasic, authorJson, presentUser, type Author } from '../../records/people/user.ts'
 
 const day = nullable(date())
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rowOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
-import type { Namespace } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 
 const world = sharedWorld(async () => {})
 

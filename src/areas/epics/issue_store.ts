@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { seesIssue } from '../../core/noteables.ts'
-import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, role, seesIssuesOf, type Caller } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { seesIssue } from '../../core/sight/noteables.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/sight/roles.ts'
+import { mine, role, seesIssuesOf, type Caller } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Issue } from '../../db/schema_planning.ts'
+import type { Issue } from '../../db/schema/planning.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
-import { shownIssues, type IssueShown } from '../../records/issue.ts'
+import { shownIssues, type IssueShown } from '../../records/planning/issue.ts'
 
 interface Shape {
   readonly everything: boolean

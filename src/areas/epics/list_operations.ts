@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
-import { anyone, group } from '../../access/gates.ts'
+import { anyone, group } from '../../access/gates/gates.ts'
 import { premiumOrForbidden, premiumPlanOrForbidden } from '../../access/tiers.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { Epic, presentEpic } from './entity.ts'
 import { filtersOf, listParams } from './list_params.ts'
 import * as epics from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export const listEpics = operation({
   method: 'GET',

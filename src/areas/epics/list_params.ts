@@ -1,7 +1,7 @@
 import { Type as t, type Static, type TObject } from 'typebox'
 import { containing } from '../../db/text.ts'
 import { badParams } from '../../http/problems.ts'
-import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { listOf, oneOf, timestamp } from '../../http/params/schema.ts'
 import type { Filters } from './filters.ts'
 import { ORDERS } from './store.ts'
 

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { BadEnvelope, readEnvelope } from '../../errors/envelope.ts'
 import { readEvent, type ErrorEvent } from '../../errors/event.ts'
-import { jsonOf } from '../../http/body.ts'
+import { jsonOf } from '../../http/params/body.ts'
 import { Problem, refused } from '../../http/problems.ts'
 
 export const unreadable = (): Problem => refused('Failed to parse sentry request')

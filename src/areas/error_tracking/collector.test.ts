@@ -9,8 +9,8 @@ import { create } from '../../errors/client_keys.ts'
 import { dropOldPartitions } from '../../errors/partitions.ts'
 import { list, setStatus, type CollectedError } from '../../errors/reading.ts'
 import { save } from '../../errors/settings.ts'
-import { setSetting } from '../../core/settings.ts'
-import type { Project } from '../../db/schema.ts'
+import { setSetting } from '../../core/settings/settings.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { ErrorTrackingClientKey, ErrorTrackingSetting } from '../../db/schema_errors.ts'
-import { nullable } from '../../http/schema.ts'
+import type { ErrorTrackingClientKey, ErrorTrackingSetting } from '../../db/schema/errors.ts'
+import { nullable } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 /** `sentry_external_url` is the published name of `tracker_external_url`: existing clients read it. */

@@ -4,8 +4,8 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { freshenTokens, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
-import { setFeature } from '../../core/settings.ts'
+import type { Project } from '../../db/schema/tables.ts'
+import { setFeature } from '../../core/settings/settings.ts'
 
 let project: Project
 let maintainer: Someone

@@ -5,8 +5,8 @@ import { ODD_NAMES, writeOddTree, type OddTree } from '../../../test/support/odd
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Project } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import { dispositionOf } from './rules.ts'
 
 let history: SmallHistory

@@ -5,8 +5,8 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { repositoryPath } from '../../core/projects.ts'
-import type { Project } from '../../db/schema.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let maintainer: Someone

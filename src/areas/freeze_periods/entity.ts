@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { moment } from '../../http/schema.ts'
+import { moment } from '../../http/params/schema.ts'
 
 /** The fields that callers write. */
 export const fields = {
@@ -16,7 +16,7 @@ export const FreezePeriod = t.Object({
 })
 
 export type Row = Static<typeof FreezePeriod> & { readonly project_id: number }
-declare module '../../db/schema.ts' {
+declare module '../../db/schema/tables.ts' {
   interface Database {
     freeze_periods: Row
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { pick } from '../../../test/support/shares.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'

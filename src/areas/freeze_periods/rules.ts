@@ -1,5 +1,5 @@
-import type { Freeze } from '../../core/freeze_periods.ts'
-import { isCron, zoneOf } from '../../core/crons.ts'
+import type { Freeze } from '../../core/delivery/freeze_periods.ts'
+import { isCron, zoneOf } from '../../core/values/crons.ts'
 import { invalid } from '../../http/problems.ts'
 
 /** The text begins with a blank, as published. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { Freeze } from '../../core/freeze_periods.ts'
-import type { Db } from '../../db/client.ts'
+import type { Freeze } from '../../core/delivery/freeze_periods.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed, type Page } from '../../db/pages.ts'
 import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
 import type { Slots } from '../../db/statement.ts'
-import { keysOf } from '../../http/schema.ts'
+import { keysOf } from '../../http/params/schema.ts'
 import { fields, type Row } from './entity.ts'
 
 const columns = keysOf(fields)

@@ -4,8 +4,9 @@ import { makeLabel } from '../../../test/support/label_makers.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Namespace, Visibility } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 
 let world: World
 before(async () => {

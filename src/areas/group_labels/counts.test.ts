@@ -9,7 +9,7 @@ import {
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type World } from '../../../test/support/world.ts'
-import type { Label, Namespace, Project } from '../../db/schema.ts'
+import type { Label, Namespace, Project } from '../../db/schema/tables.ts'
 
 let world: World
 let admin: Someone

@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import type { Group } from '../../core/groups.ts'
-import type { Label } from '../../db/schema.ts'
+import type { Group } from '../../core/places/groups.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { loads, type Actor, type Gate, type Has } from '../../http/gate.ts'
-import { noLabel } from '../../records/label.ts'
+import { noLabel } from '../../records/planning/label.ts'
 import * as labels from './store.ts'
 
 type Here = Has<{ group: Group; actor: Actor }>

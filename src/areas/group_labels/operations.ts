@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { group, groupReporter, insideGroup, signedIn } from '../../access/gates.ts'
-import type { Label } from '../../db/schema.ts'
+import { group, groupReporter, insideGroup, signedIn } from '../../access/gates/gates.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid } from '../../http/problems.ts'
 import {
@@ -11,11 +11,17 @@ import {
   present,
   titleTaken,
   type LabelForCaller,
-} from '../../records/label.ts'
-import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
+} from '../../records/planning/label.ts'
+import {
+  changeLabel,
+  discardLabel,
+  labelChanges,
+  makeLabel,
+  newLabel,
+} from '../../records/planning/label_writing.ts'
 import { LINE, label, labelInReach, labelNamed, reachOf, reachParams } from './gates.ts'
 import * as labels from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export { subscribeToGroupLabel, unsubscribeFromGroupLabel } from './subscription_operations.ts'
 

@@ -4,7 +4,7 @@ import { makeLabel } from '../../../test/support/label_makers.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type World } from '../../../test/support/world.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let world: World
 let admin: Someone

@@ -1,14 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelCounts } from '../../core/label_counts.ts'
-import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { labelCounts } from '../../core/planning/label_counts.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Label } from '../../db/schema.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import type { LabelForCaller } from '../../records/label.ts'
-import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
+import type { LabelForCaller } from '../../records/planning/label.ts'
+import { seesMergeRequestsOf } from '../../core/sight/merge_requests.ts'
 import {
   mine,
   role,
@@ -17,7 +17,7 @@ import {
   seesProject,
   type Caller,
   type CallerSlots,
-} from '../../core/sight.ts'
+} from '../../core/sight/callers.ts'
 
 /** Which labels count as a group's: its own always, those of its line and of what is below it on request. */
 export interface Reach {

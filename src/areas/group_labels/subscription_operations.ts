@@ -1,9 +1,9 @@
-import { group, insideGroup, signedIn } from '../../access/gates.ts'
+import { group, insideGroup, signedIn } from '../../access/gates/gates.ts'
 import { Answer, operation } from '../../http/operation.ts'
-import { GroupLabel, present } from '../../records/label.ts'
+import { GroupLabel, present } from '../../records/planning/label.ts'
 import { labelOfLine } from './gates.ts'
 import { forCaller } from './store.ts'
-import * as subscriptions from '../../core/label_subscriptions.ts'
+import * as subscriptions from '../../core/planning/label_subscriptions.ts'
 
 export const subscribeToGroupLabel = operation({
   method: 'POST',

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { administrator, group, signedIn } from '../../access/gates.ts'
+import { administrator, group, signedIn } from '../../access/gates/gates.ts'
 import { nothing, operation } from '../../http/operation.ts'
 import { noSuchRecord } from '../../http/problems.ts'
 import { CustomAttribute } from './entity.ts'

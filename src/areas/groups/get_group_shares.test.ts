@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Namespace } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { shareGroup, shareProject } from '../../../test/support/shares.ts'
 import { openWorld, type World } from '../../../test/support/world.ts'

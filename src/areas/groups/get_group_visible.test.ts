@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Namespace, Visibility } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { pick, shareGroup, shareProject } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'

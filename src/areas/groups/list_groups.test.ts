@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Namespace } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import { groupItem } from '../../../test/support/group_bodies.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { guests, listOf, pick } from '../../../test/support/shares.ts'

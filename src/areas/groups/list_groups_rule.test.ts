@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { openTo } from '../../core/roles.ts'
+import { openTo } from '../../core/sight/roles.ts'
 
 // A world drawn by lot: what lists answer, however they find it, is what the rule says of each group by itself, in order.
 

@@ -1,23 +1,23 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { anyone, group } from '../../access/gates.ts'
-import type { Group } from '../../core/groups.ts'
-import { ROLES } from '../../core/roles.ts'
+import { anyone, group } from '../../access/gates/gates.ts'
+import type { Group } from '../../core/places/groups.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import {
   PROJECT_LIST_SHAPE,
   PROJECT_ORDERS,
   type ProjectListShape,
   type ProjectSet,
-} from '../../core/project_list_shape.ts'
-import { VISIBILITIES } from '../../core/visibilities.ts'
+} from '../../core/lists/project_shape.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
 import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
-import { oneOf } from '../../http/schema.ts'
-import { GroupProject, presentProject } from '../../records/project.ts'
+import { oneOf } from '../../http/params/schema.ts'
+import { GroupProject, presentProject } from '../../records/places/project.ts'
 import { listProjects } from './project_store.ts'
 import { projectFilters } from './whole.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const flag = t.Boolean({ default: false })
 const looks = {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import { showsCodeOf } from '../../core/feature_sight.ts'
-import { projectPages } from '../../core/project_list.ts'
-import { homeOf } from '../../core/roles.ts'
-import { role, seesGroup, visibleForks } from '../../core/sight.ts'
-import type { ProjectInGroup } from '../../records/project.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import { showsCodeOf } from '../../core/sight/features.ts'
+import { projectPages } from '../../core/lists/projects.ts'
+import { homeOf } from '../../core/sight/roles.ts'
+import { role, seesGroup, visibleForks } from '../../core/sight/callers.ts'
+import type { ProjectInGroup } from '../../records/places/project.ts'
 
 /** One page of a group's projects, as far as the viewer may see them. */
 export const listProjects = projectPages<ProjectInGroup>(

@@ -1,10 +1,10 @@
-import { settingsOf } from '../../core/group_settings.ts'
-import type { Group } from '../../core/groups.ts'
-import { lengthFaults } from '../../core/lengths.ts'
-import { pathFault } from '../../core/paths.ts'
-import { ROLES, type Viewer } from '../../core/roles.ts'
-import { isWider } from '../../core/visibilities.ts'
-import type { Visibility } from '../../db/schema.ts'
+import { settingsOf } from '../../core/places/group_settings.ts'
+import type { Group } from '../../core/places/groups.ts'
+import { lengthFaults } from '../../core/values/lengths.ts'
+import { pathFault } from '../../core/places/paths.ts'
+import { ROLES, type Viewer } from '../../core/sight/roles.ts'
+import { isWider } from '../../core/values/visibilities.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
 

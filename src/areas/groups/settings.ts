@@ -1,7 +1,7 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import type { GroupSettings } from '../../core/group_settings.ts'
-import { VISIBILITIES } from '../../core/visibilities.ts'
-import { noAvatar, nullable, oneOf } from '../../http/schema.ts'
+import type { GroupSettings } from '../../core/places/group_settings.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
+import { noAvatar, nullable, oneOf } from '../../http/params/schema.ts'
 
 const flag = t.Optional(t.Boolean())
 const level = t.Array(t.Object({ access_level: t.Integer({ enum: [0, 30, 40] }) }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Namespace } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { listOf, pick } from '../../../test/support/shares.ts'

@@ -1,15 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import { isFiltered, namespaceList, valuesOf } from '../../core/namespace_list.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import { isFiltered, namespaceList, valuesOf } from '../../core/lists/namespaces.ts'
 import type {
   NamespaceListFilters,
   NamespaceListShape,
   NamespaceListValues,
-} from '../../core/namespace_list_shape.ts'
-import { openTo, type Viewer } from '../../core/roles.ts'
-import { mine, seesGroup } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
-import type { Visibility } from '../../db/schema.ts'
+} from '../../core/lists/namespace_shape.ts'
+import { openTo, type Viewer } from '../../core/sight/roles.ts'
+import { mine, seesGroup } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { statements } from '../../db/statement.ts'
 import type { GroupWithSizes } from './entity.ts'

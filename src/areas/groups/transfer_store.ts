@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { below, heldBy, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
-import type { Namespace } from '../../db/schema.ts'
+import { below, heldBy, roleInNamespace, type Viewer } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { containing } from '../../db/text.ts'
 

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { Viewer } from '../../core/roles.ts'
-import { VISIBILITIES, isWider } from '../../core/visibilities.ts'
-import type { Db } from '../../db/client.ts'
-import type { Namespace, Visibility } from '../../db/schema.ts'
+import type { Viewer } from '../../core/sight/roles.ts'
+import { VISIBILITIES, isWider } from '../../core/values/visibilities.ts'
+import type { Db } from '../../db/db.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
 interface Changed {

@@ -1,12 +1,12 @@
 import { Type as t, type Static } from 'typebox'
-import { asksForPromotions, maySetLevel } from '../../access/member_gates.ts'
-import { LEVELS, faultOf, type Source } from '../../core/membership.ts'
+import { asksForPromotions, maySetLevel } from '../../access/gates/member_gates.ts'
+import { LEVELS, faultOf, type Source } from '../../core/people/membership.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { conflict, forbidden, invalid, refused, type Problem } from '../../http/problems.ts'
-import { date, moment, nullable } from '../../http/schema.ts'
+import { date, moment, nullable } from '../../http/params/schema.ts'
 import * as invitations from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 // What is the same for invitations to a group and to a project.
 

@@ -6,9 +6,9 @@ import {
   asksForPromotions,
   maySetLevel,
   queuesPromotions,
-} from '../../access/member_gates.ts'
+} from '../../access/gates/member_gates.ts'
 import { digestOf, makeToken } from '../../access/tokens.ts'
-import { sendInvitations } from '../../core/invitation_mail.ts'
+import { sendInvitations } from '../../core/people/invitation_mail.ts'
 import {
   faultOf,
   giveRole,
@@ -17,10 +17,10 @@ import {
   type Source,
   type Told,
   type Wish,
-} from '../../core/membership.ts'
+} from '../../core/people/membership.ts'
 import { checks, type Actor, type Has } from '../../http/gate.ts'
 import { badParams, forbidden, refused, type Problem } from '../../http/problems.ts'
-import { date, listOf } from '../../http/schema.ts'
+import { date, listOf } from '../../http/params/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { accessLevel } from './actions.ts'
 import { addressesIn, isAddress } from './rules.ts'

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import type { Source } from '../../core/membership.ts'
-import type { Db } from '../../db/client.ts'
-import type { Invitation as InvitationRow } from '../../db/schema.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import type { Source } from '../../core/people/membership.ts'
+import type { Db } from '../../db/db.ts'
+import type { Invitation as InvitationRow } from '../../db/schema/tables.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'

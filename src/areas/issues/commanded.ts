@@ -1,6 +1,6 @@
 import { actsBy } from '../../access/acting.ts'
-import { lockIssue } from '../../core/issue_rows.ts'
-import { ISSUE_BY_COMMAND, type CommandedIssue } from '../../core/quick_action_moves.ts'
+import { lockIssue } from '../../core/planning/issue_rows.ts'
+import { ISSUE_BY_COMMAND, type CommandedIssue } from '../../core/quick_actions/moves.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Job } from '../../jobs/job.ts'
 import { moveIssue } from './people_operations.ts'

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import { LABEL_CONDITIONS, type LabelValues } from '../../core/label_filters.ts'
-import { showsEpic } from '../../core/noteables.ts'
-import { reacted } from '../../core/record_list.ts'
+import { LABEL_CONDITIONS, type LabelValues } from '../../core/planning/label_filters.ts'
+import { showsEpic } from '../../core/sight/noteables.ts'
+import { reacted } from '../../core/lists/records.ts'
 
 /** What the conditions of a list compare with, by name. */
 export interface FilterValues extends LabelValues {

@@ -1,5 +1,5 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { listOf, oneOf } from '../../http/schema.ts'
+import { listOf, oneOf } from '../../http/params/schema.ts'
 import { ORDERS } from './orders.ts'
 
 /** A number, or whether there is one at all. */

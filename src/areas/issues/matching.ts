@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { seesIssue } from '../../core/noteables.ts'
-import type { RecordList } from '../../core/record_list.ts'
-import { role, seesIssuesOf } from '../../core/sight.ts'
-import type { Visibility } from '../../db/schema.ts'
+import { seesIssue } from '../../core/sight/noteables.ts'
+import type { RecordList } from '../../core/lists/records.ts'
+import { role, seesIssuesOf } from '../../core/sight/callers.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 import { CONDITIONS, type ConditionName, type FilterSlots, type FilterValues } from './conditions.ts'
 
 // Which issues a list finds, as a part of its statement.

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { knownLabels, type KnownLabels, type LabelPlace } from '../../core/label_filters.ts'
+import { knownLabels, type KnownLabels, type LabelPlace } from '../../core/planning/label_filters.ts'
 
 interface Names {
   readonly labels: readonly string[]

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelPriority, milestoneDue } from '../../core/record_list.ts'
+import { labelPriority, milestoneDue } from '../../core/lists/records.ts'
 
 // Orders of lists of issues. Nulls come last; ties go by age in the same direction.
 

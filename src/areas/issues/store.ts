@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import { noteAuthors } from '../../core/note_authors.ts'
-import type { Project } from '../../core/projects.ts'
-import { heldBy, roleInProject } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { noteAuthors } from '../../core/conversation/note_authors.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { heldBy, roleInProject } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Issue } from '../../db/schema_planning.ts'
+import type { Issue } from '../../db/schema/planning.ts'
 import { COUNTED, paged, pageStatement, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
-import { shownIssues, type IssueShown } from '../../records/issue.ts'
-import type { Author } from '../../records/user.ts'
+import { shownIssues, type IssueShown } from '../../records/planning/issue.ts'
+import type { Author } from '../../records/people/user.ts'
 
 const shown = statement(
   (p: Slots<{ id: number; user_id: number | null }>) =>

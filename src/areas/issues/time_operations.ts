@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
-import { anyone, project, signedIn } from '../../access/gates.ts'
-import { issue } from '../../access/noteable_gates.ts'
-import type { Issue } from '../../db/schema_planning.ts'
+import { anyone, project, signedIn } from '../../access/gates/gates.ts'
+import { issue } from '../../access/gates/noteable_gates.ts'
+import type { Issue } from '../../db/schema/planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { TimeStats, presentTime } from '../../records/noteable.ts'
-import { badDuration, duration, overdrawn, timing } from '../../records/time_tracking.ts'
+import { TimeStats, presentTime } from '../../records/conversation/noteable.ts'
+import { badDuration, duration, overdrawn, timing } from '../../records/planning/time_tracking.ts'
 import { planner } from './gates.ts'
 
 const times = timing(({ db, actor, issue }: Context & { readonly actor: Actor; readonly issue: Issue }) => ({

@@ -1,10 +1,10 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import type { IssueChange } from '../../core/issue_changes.ts'
-import { overlong } from '../../core/labelling.ts'
-import { isLonger, tooLong } from '../../core/lengths.ts'
-import { titleFaults } from '../../core/titles.ts'
+import type { IssueChange } from '../../core/planning/issue_changes.ts'
+import { overlong } from '../../core/planning/labelling.ts'
+import { isLonger, tooLong } from '../../core/values/lengths.ts'
+import { titleFaults } from '../../core/values/titles.ts'
 import { badParams, invalid } from '../../http/problems.ts'
-import { date, listOf, nullable, oneOf } from '../../http/schema.ts'
+import { date, listOf, nullable, oneOf } from '../../http/params/schema.ts'
 
 /** Numbers that references can name; those that follow have room to grow. */
 const MOST_IID = 999_999_999

@@ -5,10 +5,10 @@ import { makeIssue, makeMergeRequest, type Made } from '../../../test/support/no
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { scheduleIterations } from '../../core/iteration_schedule.ts'
-import { createCadence, createIteration } from '../../core/iterations.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
-import type { Iteration } from '../../db/schema_planning.ts'
+import { scheduleIterations } from '../../core/planning/iteration_schedule.ts'
+import { createCadence, createIteration } from '../../core/planning/iterations.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
+import type { Iteration } from '../../db/schema/planning.ts'
 
 let [planner, guest]: Someone[] = []
 let group: Namespace

@@ -6,12 +6,17 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { scheduleCadence, scheduleIterations } from '../../core/iteration_schedule.ts'
-import { IterationFault, createCadence, createIteration, type NewIteration } from '../../core/iterations.ts'
+import { scheduleCadence, scheduleIterations } from '../../core/planning/iteration_schedule.ts'
+import {
+  IterationFault,
+  createCadence,
+  createIteration,
+  type NewIteration,
+} from '../../core/planning/iterations.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { startJobs } from '../../open.ts'
-import type { Namespace } from '../../db/schema.ts'
-import type { Iteration } from '../../db/schema_planning.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
+import type { Iteration } from '../../db/schema/planning.ts'
 
 const world = sharedWorld()
 

@@ -1,13 +1,13 @@
 import { Type as t, type Static } from 'typebox'
-import { anyone, group, insideGroup, project } from '../../access/gates.ts'
+import { anyone, group, insideGroup, project } from '../../access/gates/gates.ts'
 import { premiumOrAbsent, premiumPlanOrAbsent } from '../../access/tiers.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
-import { oneOf, timestamp } from '../../http/schema.ts'
-import { Iteration, presentIteration } from '../../records/iteration.ts'
+import { oneOf, timestamp } from '../../http/params/schema.ts'
+import { Iteration, presentIteration } from '../../records/planning/iteration.ts'
 import { FIELDS, STATES, listIterations as find } from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const params = t.Object({
   state: oneOf(STATES, { default: 'all', description: '`started` is the older name of `current`' }),

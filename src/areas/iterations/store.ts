@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import { below, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, seesInside, type Caller } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { below, openTo, type Viewer } from '../../core/sight/roles.ts'
+import { mine, seesInside, type Caller } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import type { Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import { shownIterations, type IterationShown } from '../../records/iteration.ts'
+import { shownIterations, type IterationShown } from '../../records/planning/iteration.ts'
 
 export const STATES = ['opened', 'upcoming', 'started', 'current', 'closed', 'all'] as const
 type State = (typeof STATES)[number]

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import type { Job } from '../../db/schema_ci.ts'
+import type { Job } from '../../db/schema/ci.ts'
 import type { JobOnRef } from './store.ts'
 
 /** Who may read the artifacts of a job, as its configuration says. */

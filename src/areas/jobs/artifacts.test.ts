@@ -8,8 +8,8 @@ import { pick } from '../../../test/support/shares.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { digestOf } from '../../access/tokens.ts'
-import { removeArtifacts } from '../../ci/artifacts.ts'
-import type { Project } from '../../db/schema.ts'
+import { removeArtifacts } from '../../ci/jobs/artifacts.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 let project: Project

@@ -7,7 +7,7 @@ import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { listOf, pick } from '../../../test/support/shares.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 const CONFIG = `

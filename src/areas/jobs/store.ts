@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
-import type { Job } from '../../db/schema_ci.ts'
+import type { Job } from '../../db/schema/ci.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
 export interface ListShape {

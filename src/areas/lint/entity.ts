@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import { mergedYaml, plannedJobs, staticJobs, type Linted } from '../../ci/lint.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import { mergedYaml, plannedJobs, staticJobs, type Linted } from '../../ci/creation/lint.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 
 const Include = t.Object({
   type: oneOf(['local', 'file']),

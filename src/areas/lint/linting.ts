@@ -1,11 +1,11 @@
-import { mayReadCode } from '../../access/gates.ts'
-import { lint, type Linted } from '../../ci/lint.ts'
+import { mayReadCode } from '../../access/gates/gates.ts'
+import { lint, type Linted } from '../../ci/creation/lint.ts'
 import type { CompileContext, PlanContext, ProjectFiles } from '../../ci/config/context.ts'
 import type { Variable } from '../../ci/config/plan.ts'
-import { projectOpener } from '../../ci/project_files.ts'
-import { secretsFor } from '../../ci/variables.ts'
-import type { Project } from '../../core/projects.ts'
-import { ROLES, canSee } from '../../core/roles.ts'
+import { projectOpener } from '../../ci/creation/project_files.ts'
+import { secretsFor } from '../../ci/creation/variables.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { ROLES, canSee } from '../../core/sight/roles.ts'
 import type { Has } from '../../http/gate.ts'
 
 export interface Asked {

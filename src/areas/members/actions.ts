@@ -1,16 +1,16 @@
 import { existing } from '../../db/rows.ts'
 import { Type as t, type Static, type TSchema } from 'typebox'
-import { QUEUED, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
-import { faultOf, judgeChange, type Fault, type Source } from '../../core/membership.ts'
+import { QUEUED, maySetLevel, queuesPromotions } from '../../access/gates/member_gates.ts'
+import { faultOf, judgeChange, type Fault, type Source } from '../../core/people/membership.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, pageOf, type PageRequest } from '../../http/operation.ts'
 import { forbidden, invalid, type Problem } from '../../http/problems.ts'
-import { date, listOf, nullable } from '../../http/schema.ts'
-import { UserBasic, presentUser } from '../../records/user.ts'
+import { date, listOf, nullable } from '../../http/params/schema.ts'
+import { UserBasic, presentUser } from '../../records/people/user.ts'
 import { Added, Member, present } from './entity.ts'
 import { isLastOwner, remove, update } from './changes_store.ts'
 import * as members from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 // What is the same for the members of a group and of a project.
 

@@ -1,6 +1,6 @@
 import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
-import { LIMIT, QUEUED, TOO_MANY, maySetLevel, queuesPromotions } from '../../access/member_gates.ts'
+import { LIMIT, QUEUED, TOO_MANY, maySetLevel, queuesPromotions } from '../../access/gates/member_gates.ts'
 import {
   faultOf,
   giveRole,
@@ -9,9 +9,9 @@ import {
   type Fault,
   type Told,
   type Wish,
-} from '../../core/membership.ts'
+} from '../../core/people/membership.ts'
 import { conflict, forbidden, invalid, notFound, type Problem } from '../../http/problems.ts'
-import { date, listOf } from '../../http/schema.ts'
+import { date, listOf } from '../../http/params/schema.ts'
 import { Added, present } from './entity.ts'
 import { invalidBy, type Here, type With } from './actions.ts'
 import * as members from './store.ts'

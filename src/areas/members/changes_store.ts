@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import { own, type Source } from '../../core/membership.ts'
-import { ROLES } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import { own, type Source } from '../../core/people/membership.ts'
+import { ROLES } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import type { Member } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import type { Context } from '../../http/gate.ts'
-import { date, nullable, moment } from '../../http/schema.ts'
-import { UserBasic, presentUser } from '../../records/user.ts'
+import { date, nullable, moment } from '../../http/params/schema.ts'
+import { UserBasic, presentUser } from '../../records/people/user.ts'
 import type { Member as Row } from './store.ts'
 
 const fields = {

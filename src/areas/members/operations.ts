@@ -5,8 +5,8 @@ import {
   maintainer,
   projectEvenArchived as project,
   signedIn,
-} from '../../access/gates.ts'
-import { groupSource, projectSource, takesMembers } from '../../access/member_gates.ts'
+} from '../../access/gates/gates.ts'
+import { groupSource, projectSource, takesMembers } from '../../access/gates/member_gates.ts'
 import { operation } from '../../http/operation.ts'
 import { adding } from './adding.ts'
 import {

@@ -1,14 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import { own, type Source } from '../../core/membership.ts'
-import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { namesUser } from '../../core/users.ts'
-import type { Db } from '../../db/client.ts'
-import type { Visibility } from '../../db/schema.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import { own, type Source } from '../../core/people/membership.ts'
+import { ROLES, heldBy, openTo, roleInNamespace, type Viewer } from '../../core/sight/roles.ts'
+import { namesUser } from '../../core/people/users.ts'
+import type { Db } from '../../db/db.ts'
+import type { Visibility } from '../../db/schema/columns.ts'
 import { COUNTED, paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import type { Author } from '../../records/user.ts'
+import type { Author } from '../../records/people/user.ts'
 
 export interface Member extends Author {
   readonly access_level: number

@@ -5,9 +5,9 @@ import {
   giveUpRefused,
   type AutoMerge,
   type GivenUp,
-} from '../../core/auto_merges.ts'
-import { headPipelineStatus, isUnfinished } from '../../core/head_pipelines.ts'
-import * as users from '../../core/users.ts'
+} from '../../core/merge_requests/auto_merges.ts'
+import { headPipelineStatus, isUnfinished } from '../../core/delivery/head_pipelines.ts'
+import * as users from '../../core/people/users.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Instance } from '../../instance.ts'
 import type { Job } from '../../jobs/job.ts'

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
-import { project, signedIn } from '../../access/gates.ts'
-import { mergeRequest } from '../../access/noteable_gates.ts'
-import { cancelAutoMerge } from '../../core/auto_merges.ts'
+import { project, signedIn } from '../../access/gates/gates.ts'
+import { mergeRequest } from '../../access/gates/noteable_gates.ts'
+import { cancelAutoMerge } from '../../core/merge_requests/auto_merges.ts'
 import { operation } from '../../http/operation.ts'
 import { cancelsMerge } from './gates.ts'
 

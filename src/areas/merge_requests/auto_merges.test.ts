@@ -4,7 +4,7 @@ import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { AUTO_MERGE } from '../../core/auto_merges.ts'
+import { AUTO_MERGE } from '../../core/merge_requests/auto_merges.ts'
 import { mergeAfterPipeline } from './auto_merge_job.ts'
 
 let shop: Workshop

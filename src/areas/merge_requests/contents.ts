@@ -1,7 +1,7 @@
 import type { Commit } from '../../git/objects/commit.ts'
 import type { Patch } from '../../git/objects/patch.ts'
 import type { Repository } from '../../git/repository.ts'
-import { readCommits } from '../../core/commit_reading.ts'
+import { readCommits } from '../../core/repositories/commit_reading.ts'
 import type { Version } from './content_store.ts'
 
 type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 import { gitText } from '../../../test/support/git_fixtures.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
 import type { Someone } from '../../../test/support/makers.ts'

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
 import { containing } from '../../db/text.ts'
 import { badParams } from '../../http/problems.ts'
-import { listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { listOf, oneOf, timestamp } from '../../http/params/schema.ts'
 import type { Filter, FilterValues } from './filters.ts'
 import type { Wanted } from './list_store.ts'
 import { ORDERS } from './orders.ts'

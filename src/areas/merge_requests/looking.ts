@@ -1,7 +1,7 @@
-import { compareBranches, headOf } from '../../core/comparing.ts'
+import { compareBranches, headOf } from '../../core/merge_requests/comparing.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Instance } from '../../instance.ts'
-import type { MergeRequestShown } from '../../records/merge_request.ts'
+import type { MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
 
 interface Here extends Pick<Instance, 'git'> {
   readonly repository: Repository

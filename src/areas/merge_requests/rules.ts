@@ -1,4 +1,4 @@
-import type { Project } from '../../core/projects.ts'
+import type { Project } from '../../core/places/projects.ts'
 import { conflict, type Problem } from '../../http/problems.ts'
 
 interface Merged {

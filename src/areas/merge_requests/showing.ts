@@ -1,15 +1,18 @@
 import type { Static } from 'typebox'
-import { findHeadPipeline } from '../../core/head_pipelines.ts'
-import { mayReadCode } from '../../access/gates.ts'
-import { seesPipelines } from '../../core/project_features.ts'
-import { findProjectAs } from '../../core/project_roles.ts'
-import type { Project } from '../../core/projects.ts'
-import { ROLES, canSee } from '../../core/roles.ts'
-import type { MergeRequest } from '../../db/schema_planning.ts'
+import { findHeadPipeline } from '../../core/delivery/head_pipelines.ts'
+import { mayReadCode } from '../../access/gates/gates.ts'
+import { seesPipelines } from '../../core/places/project_features.ts'
+import { findProjectAs } from '../../core/places/project_roles.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { ROLES, canSee } from '../../core/sight/roles.ts'
+import type { MergeRequest } from '../../db/schema/planning.ts'
 import type { Has } from '../../http/gate.ts'
-import type { MergeRequestShown } from '../../records/merge_request.ts'
-import { presentMergeRequestDetail, type MergeRequestDetail } from '../../records/merge_request_detail.ts'
-import { presentPipeline } from '../../records/pipeline.ts'
+import type { MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
+import {
+  presentMergeRequestDetail,
+  type MergeRequestDetail,
+} from '../../records/merge_requests/merge_request_detail.ts'
+import { presentPipeline } from '../../records/pipelines/pipeline.ts'
 import { mayMergeIt } from './gates.ts'
 
 interface More {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcileMarked } from '../../core/reconciler.ts'
+import { reconcileMarked } from '../../core/pushes/reconciler.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import { noteAuthors } from '../../core/note_authors.ts'
-import type { Project } from '../../core/projects.ts'
-import { heldBy, roleInProject } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { noteAuthors } from '../../core/conversation/note_authors.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { heldBy, roleInProject } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
 import { q, statement, statements, type Slots } from '../../db/statement.ts'
-import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
-import { authorJson, type Author } from '../../records/user.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
+import { authorJson, type Author } from '../../records/people/user.ts'
 
 const one = statements<{ anybody: boolean }, { id: number; user_id: number | null }, MergeRequestShown>(
   (p, { anybody }) => shownMergeRequests(sql`select ${p.id}::bigint as id`, anybody ? undefined : p.user_id),

@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
-import { anyone, developer, project, signedIn } from '../../access/gates.ts'
-import { mergeRequest } from '../../access/noteable_gates.ts'
-import type { MergeRequest as Row } from '../../db/schema_planning.ts'
+import { anyone, developer, project, signedIn } from '../../access/gates/gates.ts'
+import { mergeRequest } from '../../access/gates/noteable_gates.ts'
+import type { MergeRequest as Row } from '../../db/schema/planning.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
-import { TimeStats, presentTime } from '../../records/noteable.ts'
-import { badDuration, duration, overdrawn, timing } from '../../records/time_tracking.ts'
+import { TimeStats, presentTime } from '../../records/conversation/noteable.ts'
+import { badDuration, duration, overdrawn, timing } from '../../records/planning/time_tracking.ts'
 
 type Here = Context & { readonly actor: Actor; readonly mergeRequest: Row }
 const times = timing(({ db, actor, mergeRequest }: Here) => ({

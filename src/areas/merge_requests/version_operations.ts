@@ -1,16 +1,16 @@
 import { Type as t, type Static } from 'typebox'
-import { anyone, project } from '../../access/gates.ts'
-import { mergeRequest } from '../../access/noteable_gates.ts'
-import type { MergeRequest as Row } from '../../db/schema_planning.ts'
+import { anyone, project } from '../../access/gates/gates.ts'
+import { mergeRequest } from '../../access/gates/noteable_gates.ts'
+import type { MergeRequest as Row } from '../../db/schema/planning.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { moment } from '../../http/schema.ts'
-import { Commit, presentCommit } from '../../records/commit.ts'
-import { Diff, presentPatch } from '../../records/patch.ts'
+import { moment } from '../../http/params/schema.ts'
+import { Commit, presentCommit } from '../../records/repositories/commit.ts'
+import { Diff, presentPatch } from '../../records/repositories/patch.ts'
 import { findVersion, listVersions, type Version } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
 import { comparedIn } from './gates.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const unidiff = t.Boolean({ default: false, description: 'With the names of the files before the hunks' })
 const versionRecord = {

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
-import { signedIn } from '../../access/gates.ts'
+import { signedIn } from '../../access/gates/gates.ts'
 import { operation } from '../../http/operation.ts'
-import { INTERFACE_VERSION, REVISION } from '../../core/versions.ts'
+import { INTERFACE_VERSION, REVISION } from '../../core/values/versions.ts'
 
 const Version = t.Object({ version: t.String(), revision: t.String() })
 /** The server for cluster agents, which clients look for here: there is none. */

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
-import { nextInGroup, nextInProject } from '../../core/counters.ts'
-import { cleanTitle } from '../../core/label_rules.ts'
+import { nextInGroup, nextInProject } from '../../core/values/counters.ts'
+import { cleanTitle } from '../../core/planning/label_rules.ts'
 import { violates } from '../../db/errors.ts'
 import type { Context } from '../../http/gate.ts'
 import { noSuchRecord } from '../../http/problems.ts'
-import { presentMilestone, type Milestone, type MilestoneShown } from '../../records/milestone.ts'
+import { presentMilestone, type Milestone, type MilestoneShown } from '../../records/planning/milestone.ts'
 import { lockNamesakes, mergeMilestones } from './promotion_store.ts'
 import {
   FAULTY,

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { seesIssue } from '../../core/noteables.ts'
-import { openTo, type Viewer } from '../../core/roles.ts'
-import type { Caller } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { seesIssue } from '../../core/sight/noteables.ts'
+import { openTo, type Viewer } from '../../core/sight/roles.ts'
+import type { Caller } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { statements } from '../../db/statement.ts'
 import { places } from './contents_store.ts'
 

@@ -1,15 +1,22 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelPriority } from '../../core/record_list.ts'
-import { isSwitchedOn } from '../../core/feature_sight.ts'
-import { seesMergeRequestsOf } from '../../core/merge_request_sight.ts'
-import { seesIssue } from '../../core/noteables.ts'
-import { ROLES, homeOf, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, role, seesIssuesOf, seesProject, type Caller, type CallerSlots } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { labelPriority } from '../../core/lists/records.ts'
+import { isSwitchedOn } from '../../core/sight/features.ts'
+import { seesMergeRequestsOf } from '../../core/sight/merge_requests.ts'
+import { seesIssue } from '../../core/sight/noteables.ts'
+import { ROLES, homeOf, openTo, type Viewer } from '../../core/sight/roles.ts'
+import {
+  mine,
+  role,
+  seesIssuesOf,
+  seesProject,
+  type Caller,
+  type CallerSlots,
+} from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { type Listed, paged, pageStatements, type Paging } from '../../db/pages.ts'
 import type { Slots } from '../../db/statement.ts'
-import { shownIssues, type IssueShown } from '../../records/issue.ts'
-import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_request.ts'
+import { shownIssues, type IssueShown } from '../../records/planning/issue.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
 import type { Page } from './store.ts'
 
 type Feature = 'issues' | 'merge_requests'

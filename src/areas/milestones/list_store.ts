@@ -1,12 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
-import { below, openTo, type Viewer } from '../../core/roles.ts'
-import { mine, seesInside, type Caller } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { below, openTo, type Viewer } from '../../core/sight/roles.ts'
+import { mine, seesInside, type Caller } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import type { Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
-import { keysOf } from '../../http/schema.ts'
-import { shownMilestones, type MilestoneShown } from '../../records/milestone.ts'
+import { keysOf } from '../../http/params/schema.ts'
+import { shownMilestones, type MilestoneShown } from '../../records/planning/milestone.ts'
 import type { Home, Page } from './store.ts'
 
 interface Filters {

@@ -2,11 +2,11 @@ import { Type as t, type Static, type TObject } from 'typebox'
 import type { Listed } from '../../db/pages.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import type { PageRequest } from '../../http/operation.ts'
-import { date, listOf, nullable, oneOf, timestamp } from '../../http/schema.ts'
-import { presentMilestone, type Milestone } from '../../records/milestone.ts'
+import { date, listOf, nullable, oneOf, timestamp } from '../../http/params/schema.ts'
+import { presentMilestone, type Milestone } from '../../records/planning/milestone.ts'
 import { listMilestones } from './list_store.ts'
 import type { Home } from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export const listParams = {
   iids: t.Optional(listOf(t.Integer())),

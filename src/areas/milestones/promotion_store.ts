@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { heldBy, roleInNamespace } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { heldBy, roleInNamespace } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { Home } from './store.ts'
 

@@ -1,5 +1,5 @@
-import { titleFaults } from '../../core/titles.ts'
-import { dayOf, formats } from '../../http/dates.ts'
+import { titleFaults } from '../../core/values/titles.ts'
+import { dayOf, formats } from '../../http/params/dates.ts'
 import { badParams, refused, type Problem } from '../../http/problems.ts'
 
 const LAST_DAY = '9999-12-31'

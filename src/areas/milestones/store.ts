@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import type { Milestone } from '../../db/schema_planning.ts'
+import type { Db } from '../../db/db.ts'
+import type { Milestone } from '../../db/schema/planning.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
-import { shownMilestones, type MilestoneShown } from '../../records/milestone.ts'
+import { shownMilestones, type MilestoneShown } from '../../records/planning/milestone.ts'
 
 /** Where milestones hang: a project or a group. */
 export interface Home {

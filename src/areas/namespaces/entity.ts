@@ -1,9 +1,9 @@
 import { Type as t, type Static } from 'typebox'
-import type { Namespace as NamespaceRow } from '../../db/schema.ts'
+import type { Namespace as NamespaceRow } from '../../db/schema/tables.ts'
 import type { Actor } from '../../http/gate.ts'
-import { date, nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { date, nullable, oneOf, timestamp } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { ROLES } from '../../core/roles.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 
 export const Namespace = t.Object({
   id: t.Integer(),

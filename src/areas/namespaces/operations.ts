@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import { signedIn } from '../../access/gates.ts'
-import { includes } from '../../core/plans.ts'
-import { ROLES } from '../../core/roles.ts'
-import type { Namespace as NamespaceRow } from '../../db/schema.ts'
+import { signedIn } from '../../access/gates/gates.ts'
+import { includes } from '../../core/settings/plans.ts'
+import { ROLES } from '../../core/sight/roles.ts'
+import type { Namespace as NamespaceRow } from '../../db/schema/tables.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { notFound } from '../../http/problems.ts'
@@ -10,7 +10,7 @@ import type { Instance } from '../../instance.ts'
 import { Namespace, present } from './entity.ts'
 import { lastResort, suggestions } from './rules.ts'
 import * as namespaces from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 /** A namespace the caller belongs to: seeing a public group is not enough. */
 const namespace = loads({

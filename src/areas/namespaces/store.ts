@@ -1,17 +1,17 @@
 import { sql, type RawBuilder } from 'kysely'
-import { lasts } from '../../core/expiry.ts'
-import { isFiltered, namespaceList, valuesOf } from '../../core/namespace_list.ts'
+import { lasts } from '../../core/values/expiry.ts'
+import { isFiltered, namespaceList, valuesOf } from '../../core/lists/namespaces.ts'
 import {
   ANY_NAMESPACE,
   NAMESPACE_LIST_SHAPE,
   type NamespaceListShape,
   type NamespaceListValues,
-} from '../../core/namespace_list_shape.ts'
-import { ROLES, roleInNamespace, type Viewer } from '../../core/roles.ts'
-import { mine } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+} from '../../core/lists/namespace_shape.ts'
+import { ROLES, roleInNamespace, type Viewer } from '../../core/sight/roles.ts'
+import { mine } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Namespace } from '../../db/schema.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import { meant } from '../../db/text.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed, type Page } from '../../db/pages.ts'
 import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
-import type { PackageProtectionRule as Rule } from '../../db/schema_packages.ts'
+import type { PackageProtectionRule as Rule } from '../../db/schema/packages.ts'
 import type { Slots } from '../../db/statement.ts'
 
 const TABLE = 'package_protection_rules'

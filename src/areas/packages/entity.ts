@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { Package as PackageRow, PackageFile as FileRow } from '../../db/schema_packages.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import type { Package as PackageRow, PackageFile as FileRow } from '../../db/schema/packages.ts'
+import { nullable, timestamp } from '../../http/params/schema.ts'
 
 export const PackageFile = t.Object({
   id: t.Integer(),

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { below, openTo } from '../../core/roles.ts'
-import type { Caller } from '../../core/sight.ts'
+import { below, openTo } from '../../core/sight/roles.ts'
+import type { Caller } from '../../core/sight/callers.ts'
 import type { Context } from '../../http/gate.ts'
 
 /** The packages `k` of the projects `p` below a namespace; `home` gives its id. */

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import { mine, seesProject, role, type Caller, type CallerSlots } from '../../core/sight.ts'
-import { ROLES, below } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { mine, seesProject, role, type Caller, type CallerSlots } from '../../core/sight/callers.ts'
+import { ROLES, below } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
-import type { PackageFile } from '../../db/schema_packages.ts'
+import type { PackageFile } from '../../db/schema/packages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { ListedPackage, VersionRow } from './entity.ts'
 

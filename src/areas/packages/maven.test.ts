@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { before, test } from 'node:test'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 import { rewriteMavenMetadata } from '../../packages/maven_metadata.ts'
 import { makeRunningJob } from '../../../test/support/job_token.ts'
 import type { Someone } from '../../../test/support/makers.ts'

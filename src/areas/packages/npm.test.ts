@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 import { makeRunningJob } from '../../../test/support/job_token.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { npmDocument, npmTarball } from '../../../test/support/npm_packages.ts'

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { valid } from 'semver'
 import type { Digests } from '../../blobs/digests.ts'
 import type { Context } from '../../http/gate.ts'
-import { isTree, type Tree, type Value } from '../../http/forms.ts'
-import { LongText } from '../../http/long_text.ts'
+import { isTree, type Tree, type Value } from '../../http/params/forms.ts'
+import { LongText } from '../../http/params/long_text.ts'
 import {
   agreesWith,
   isManifestTooLarge,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { mine, type Caller, type CallerSlots } from '../../core/sight.ts'
-import type { Db } from '../../db/client.ts'
+import { mine, type Caller, type CallerSlots } from '../../core/sight/callers.ts'
+import type { Db } from '../../db/db.ts'
 import { statements, type Slots } from '../../db/statement.ts'
 import { isServedNpm, npmFile, npmVersion, type NpmVersion } from '../../packages/npm_store.ts'
 import { packagesBelow, type Reader } from './group_scope.ts'

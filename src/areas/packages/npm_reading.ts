@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { anyone, insideGroup } from '../../access/gates.ts'
-import { CHALLENGE, registryGroup } from '../../access/package_gates.ts'
+import { anyone, insideGroup } from '../../access/gates/gates.ts'
+import { CHALLENGE, registryGroup } from '../../access/gates/package_gates.ts'
 import type { Context } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { npmScope } from '../../packages/names.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { before, test } from 'node:test'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 import { FORM_TYPE, formOf } from '../../../test/support/forms.ts'
 import { makeRunningJob } from '../../../test/support/job_token.ts'
 import type { Someone } from '../../../test/support/makers.ts'

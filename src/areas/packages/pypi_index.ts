@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { Download } from '../../http/download.ts'
+import { Download } from '../../http/answers/download.ts'
 import { canonicalName } from '../../packages/names.ts'
 import type { PypiFile, PypiName } from './pypi_store.ts'
 

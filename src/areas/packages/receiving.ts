@@ -1,9 +1,9 @@
 import { BlobTooLarge, type Digests } from '../../blobs/digests.ts'
-import type { Project } from '../../core/projects.ts'
+import type { Project } from '../../core/places/projects.ts'
 import type { Context } from '../../http/gate.ts'
 import { badParams } from '../../http/problems.ts'
-import type { Tree } from '../../http/forms.ts'
-import type { Upload } from '../../http/upload.ts'
+import type { Tree } from '../../http/params/forms.ts'
+import type { Upload } from '../../http/params/upload.ts'
 import { checkProtection, maxFileBytes, type RegistryType } from '../../packages/publish.ts'
 
 type Publishing = Context & { readonly project: Project }

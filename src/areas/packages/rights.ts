@@ -1,4 +1,4 @@
-import { ROLES } from '../../core/roles.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import type { Actor } from '../../http/gate.ts'
 
 export const mayDelete = (actor: Actor | null, { role }: { readonly role: number }): boolean =>

@@ -1,5 +1,5 @@
-import type { PackageFile } from '../../db/schema_packages.ts'
-import { Download } from '../../http/download.ts'
+import type { PackageFile } from '../../db/schema/packages.ts'
+import { Download } from '../../http/answers/download.ts'
 import type { Context } from '../../http/gate.ts'
 import * as packages from '../../packages/store.ts'
 

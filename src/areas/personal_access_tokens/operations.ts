@@ -1,13 +1,13 @@
 import { Type as t } from 'typebox'
-import { signedIn } from '../../access/gates.ts'
+import { signedIn } from '../../access/gates/gates.ts'
 import { alreadyRevoked, pastExpiry, rotateToken } from '../../access/token_making.ts'
-import * as tokens from '../../core/access_tokens.ts'
+import * as tokens from '../../core/people/access_tokens.ts'
 import { loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { refused, unauthorized, type Problem } from '../../http/problems.ts'
-import { date, oneOf } from '../../http/schema.ts'
-import { AccessToken, NewAccessToken, presentToken } from '../../records/access_token.ts'
-import { presentPage } from '../../http/pages.ts'
+import { date, oneOf } from '../../http/params/schema.ts'
+import { AccessToken, NewAccessToken, presentToken } from '../../records/people/access_token.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export const listPersonalAccessTokens = operation({
   method: 'GET',

@@ -1,10 +1,10 @@
 import { Type as t, type Static } from 'typebox'
-import type { Pipeline as PipelineRow } from '../../db/schema_repositories.ts'
-import type { PipelineSchedule as Row, PipelineScheduleVariable } from '../../db/schema_delivery.ts'
-import { filled, moment, nullable, oneOf } from '../../http/schema.ts'
+import type { Pipeline as PipelineRow } from '../../db/schema/repositories.ts'
+import type { PipelineSchedule as Row, PipelineScheduleVariable } from '../../db/schema/delivery.ts'
+import { filled, moment, nullable, oneOf } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import { Pipeline, presentPipeline } from '../../records/pipelines/pipeline.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
 
 /** The fields that callers write. */
 export const fields = {

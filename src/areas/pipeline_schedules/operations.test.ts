@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { playSchedule, runSchedule } from '../../ci/schedules.ts'
-import type { Project } from '../../db/schema.ts'
+import { playSchedule, runSchedule } from '../../ci/creation/schedules.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import { writeConfig } from '../../../test/support/config_commit.ts'
 import { gitText } from '../../../test/support/git_fixtures.ts'
 import type { Someone } from '../../../test/support/makers.ts'
@@ -10,7 +10,7 @@ import { makeSchedule, queuedJobs } from '../../../test/support/schedule_makers.
 import { pick } from '../../../test/support/shares.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 
 const world = sharedWorld()
 let project: Project

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
-import type { Pipeline } from '../../db/schema_repositories.ts'
+import type { Pipeline } from '../../db/schema/repositories.ts'
 
 type Scope = 'running' | 'pending' | 'finished' | 'branches' | 'tags'
 interface Shape {

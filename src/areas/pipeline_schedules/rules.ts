@@ -1,5 +1,5 @@
-import { isCron, zoneOf } from '../../core/crons.ts'
-import { lengthFaults } from '../../core/lengths.ts'
+import { isCron, zoneOf } from '../../core/values/crons.ts'
+import { lengthFaults } from '../../core/values/lengths.ts'
 import { invalid, type Problem } from '../../http/problems.ts'
 import type { Kept } from './store.ts'
 

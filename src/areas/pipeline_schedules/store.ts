@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
 import { deleteFrom, insertInto, selectOne, updateIn } from '../../db/rows.ts'
-import type { Pipeline } from '../../db/schema_repositories.ts'
-import type { PipelineSchedule, PipelineScheduleVariable } from '../../db/schema_delivery.ts'
+import type { Pipeline } from '../../db/schema/repositories.ts'
+import type { PipelineSchedule, PipelineScheduleVariable } from '../../db/schema/delivery.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { authorJson } from '../../records/user.ts'
+import { authorJson } from '../../records/people/user.ts'
 import type { ScheduleWithOwner } from './entity.ts'
 
 type Key = Pick<PipelineSchedule, 'project_id' | 'id'>

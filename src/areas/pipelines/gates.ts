@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import type { Project } from '../../core/projects.ts'
+import type { Project } from '../../core/places/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import * as pipelines from './store.ts'
 

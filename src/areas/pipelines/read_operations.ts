@@ -1,19 +1,19 @@
 import { Type as t } from 'typebox'
-import { project, signedIn } from '../../access/gates.ts'
-import { readsPipelines } from '../../access/pipeline_gates.ts'
-import { openVariables } from '../../ci/sealed_variables.ts'
-import { repositoryPath, type Project } from '../../core/projects.ts'
-import { ROLES } from '../../core/roles.ts'
+import { project, signedIn } from '../../access/gates/gates.ts'
+import { readsPipelines } from '../../access/gates/pipeline_gates.ts'
+import { openVariables } from '../../ci/creation/sealed_variables.ts'
+import { repositoryPath, type Project } from '../../core/places/projects.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
-import { nullable, oneOf, timestamp } from '../../http/schema.ts'
+import { nullable, oneOf, timestamp } from '../../http/params/schema.ts'
 import {
   PipelineDetail,
   presentPipelineDetail,
   type PipelineWithUser,
-} from '../../records/pipeline_detail.ts'
-import { Pipeline, presentPipeline } from '../../records/pipeline.ts'
+} from '../../records/jobs/pipeline_detail.ts'
+import { Pipeline, presentPipeline } from '../../records/pipelines/pipeline.ts'
 import { FILTERS, type FilterName, type Filters } from './filters.ts'
 import { pipeline } from './gates.ts'
 import * as pipelines from './store.ts'

@@ -1,10 +1,10 @@
 import { Type as t } from 'typebox'
-import { project } from '../../access/gates.ts'
-import { readsPipelines } from '../../access/pipeline_gates.ts'
-import type { TestCase } from '../../ci/junit.ts'
-import { readTestReports, type TestSuite } from '../../ci/test_reports.ts'
+import { project } from '../../access/gates/gates.ts'
+import { readsPipelines } from '../../access/gates/pipeline_gates.ts'
+import type { TestCase } from '../../ci/reports/junit.ts'
+import { readTestReports, type TestSuite } from '../../ci/reports/test_reports.ts'
 import { operation } from '../../http/operation.ts'
-import { nullable } from '../../http/schema.ts'
+import { nullable } from '../../http/params/schema.ts'
 import { pipeline } from './gates.ts'
 
 const counts = {

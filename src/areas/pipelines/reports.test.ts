@@ -6,7 +6,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { plannedJob } from '../../../test/support/planned_jobs.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 let project: Project

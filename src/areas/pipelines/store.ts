@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
-import type { Pipeline } from '../../db/schema_repositories.ts'
+import type { Pipeline } from '../../db/schema/repositories.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { pipelineDetailOf, type PipelineWithUser } from '../../records/pipeline_detail.ts'
+import { pipelineDetailOf, type PipelineWithUser } from '../../records/jobs/pipeline_detail.ts'
 import { CONDITIONS, type FilterName, type Filters } from './filters.ts'
 
 export interface ListShape {

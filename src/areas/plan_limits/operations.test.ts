@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { rowsOf } from '../../../test/support/rows.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { openWorld, type Answered, type CallOptions, type World } from '../../../test/support/world.ts'
-import { DEFAULT_LIMITS } from '../../core/plan_limits.ts'
+import { DEFAULT_LIMITS } from '../../core/settings/plan_limits.ts'
 
 const PATH = '/application/plan_limits'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_LIMITS } from '../../core/plan_limits.ts'
+import { DEFAULT_LIMITS } from '../../core/settings/plan_limits.ts'
 import { limitFaults } from './rules.ts'
 
 const BELOW = ['must be greater than or equal to 0']

@@ -1,8 +1,8 @@
 import { issueBotToken } from '../../access/bot_tokens.ts'
-import { manages } from '../../access/member_gates.ts'
-import type { Project } from '../../core/projects.ts'
-import { ROLES } from '../../core/roles.ts'
-import * as users from '../../core/users.ts'
+import { manages } from '../../access/gates/member_gates.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { ROLES } from '../../core/sight/roles.ts'
+import * as users from '../../core/people/users.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import cube from '@cubejs-client/core'
-import { setFeature, setSetting } from '../../core/settings.ts'
-import type { Project } from '../../db/schema.ts'
+import { setFeature, setSetting } from '../../core/settings/settings.ts'
+import type { Project } from '../../db/schema/tables.ts'
 import {
   openEngine,
   recorded,

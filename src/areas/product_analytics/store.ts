@@ -1,5 +1,5 @@
-import type { Db } from '../../db/client.ts'
-import type { Namespace } from '../../db/schema.ts'
+import type { Db } from '../../db/db.ts'
+import type { Namespace } from '../../db/schema/tables.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 
 const kindStatement = statement((p: Slots<{ id: number }>) =>

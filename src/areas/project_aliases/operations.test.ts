@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { freshenTokens, rowsOf } from '../../../test/support/rows.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const PATH = '/project_aliases'
 interface Alias {

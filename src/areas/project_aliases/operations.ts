@@ -1,15 +1,15 @@
 import { Type as t } from 'typebox'
-import { administrator, signedIn } from '../../access/gates.ts'
+import { administrator, signedIn } from '../../access/gates/gates.ts'
 import { premiumOrForbidden, selfManaged } from '../../access/tiers.ts'
-import * as projects from '../../core/projects.ts'
+import * as projects from '../../core/places/projects.ts'
 import { violates } from '../../db/errors.ts'
-import type { ProjectAlias as ProjectAliasRow } from '../../db/schema.ts'
+import type { ProjectAlias as ProjectAliasRow } from '../../db/schema/tables.ts'
 import { loads } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, type Problem } from '../../http/problems.ts'
 import { nameFaults } from './rules.ts'
 import * as projectAliases from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const ProjectAlias = t.Object({ id: t.Integer(), project_id: t.Integer(), name: t.String() })
 const present = ({

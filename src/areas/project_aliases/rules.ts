@@ -1,4 +1,4 @@
-import { isLonger, tooLong } from '../../core/lengths.ts'
+import { isLonger, tooLong } from '../../core/values/lengths.ts'
 
 const LONGEST = 255
 const FORMAT =

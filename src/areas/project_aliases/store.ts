@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import type { ProjectAlias } from '../../db/schema.ts'
+import type { Db } from '../../db/db.ts'
+import type { ProjectAlias } from '../../db/schema/tables.ts'
 import { paged, pageStatement, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 

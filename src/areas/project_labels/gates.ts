@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import type { Project } from '../../core/projects.ts'
-import type { Label } from '../../db/schema.ts'
+import type { Project } from '../../core/places/projects.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { loads, type Gate, type Has } from '../../http/gate.ts'
-import { noLabel } from '../../records/label.ts'
+import { noLabel } from '../../records/planning/label.ts'
 import { findByTitle, findLabel, reachOf } from './store.ts'
 
 type Here = Has<{ project: Project }>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 const at = sharedWorld()
 type Body = Record<string, unknown> & { readonly id: number }

@@ -1,11 +1,11 @@
 import { Type as t, type Static } from 'typebox'
-import { project, reporter, signedIn } from '../../access/gates.ts'
-import type { Project } from '../../core/projects.ts'
-import type { Label } from '../../db/schema.ts'
+import { project, reporter, signedIn } from '../../access/gates/gates.ts'
+import type { Project } from '../../core/places/projects.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid } from '../../http/problems.ts'
-import { nullable } from '../../http/schema.ts'
+import { nullable } from '../../http/params/schema.ts'
 import {
   ProjectLabel,
   BAD_COLOR,
@@ -14,11 +14,17 @@ import {
   presentInProject,
   titleTaken,
   type LabelInProject,
-} from '../../records/label.ts'
-import { changeLabel, discardLabel, labelChanges, makeLabel, newLabel } from '../../records/label_writing.ts'
+} from '../../records/planning/label.ts'
+import {
+  changeLabel,
+  discardLabel,
+  labelChanges,
+  makeLabel,
+  newLabel,
+} from '../../records/planning/label_writing.ts'
 import { label, labelInReach, labelNamed } from './gates.ts'
 import * as labels from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export { promoteProjectLabel } from './promote_operations.ts'
 export { subscribeToProjectLabel, unsubscribeFromProjectLabel } from './subscription_operations.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import type { Label } from '../../db/schema.ts'
+import type { Db } from '../../db/db.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
 // Those who promote labels of one group stand in line, so that each finds what the one before has made.

@@ -1,16 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelCounts } from '../../core/label_counts.ts'
-import { mayReadCode } from '../../access/gates.ts'
-import { hasFeature } from '../../core/project_features.ts'
-import type { Project } from '../../core/projects.ts'
-import type { Db } from '../../db/client.ts'
+import { labelCounts } from '../../core/planning/label_counts.ts'
+import { mayReadCode } from '../../access/gates/gates.ts'
+import { hasFeature } from '../../core/places/project_features.ts'
+import type { Project } from '../../core/places/projects.ts'
+import type { Db } from '../../db/db.ts'
 import { existing } from '../../db/rows.ts'
-import type { Label } from '../../db/schema.ts'
+import type { Label } from '../../db/schema/tables.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 import { containing } from '../../db/text.ts'
 import type { Actor } from '../../http/gate.ts'
-import type { LabelInProject } from '../../records/label.ts'
+import type { LabelInProject } from '../../records/planning/label.ts'
 
 /** Where a label is looked for: in the project, and in the groups above it too where `line` names them. */
 export interface Reach {

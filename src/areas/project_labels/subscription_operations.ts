@@ -1,7 +1,7 @@
-import { project, signedIn } from '../../access/gates.ts'
-import * as subscriptions from '../../core/label_subscriptions.ts'
+import { project, signedIn } from '../../access/gates/gates.ts'
+import * as subscriptions from '../../core/planning/label_subscriptions.ts'
 import { Answer, operation } from '../../http/operation.ts'
-import { ProjectLabel, presentInProject } from '../../records/label.ts'
+import { ProjectLabel, presentInProject } from '../../records/planning/label.ts'
 import { labelOfLine } from './gates.ts'
 import { forCaller } from './store.ts'
 

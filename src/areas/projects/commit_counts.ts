@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 import type { Instance } from '../../instance.ts'
-import type { Project, ProjectRecord } from '../../records/full_project.ts'
+import type { Project, ProjectRecord } from '../../records/places/full_project.ts'
 
 type Shown = Static<typeof Project>
 

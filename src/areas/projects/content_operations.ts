@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
-import { anyone, projectEvenArchived as project, readsCode, repository } from '../../access/gates.ts'
-import { languagesOf } from '../../core/languages.ts'
-import { ROLES } from '../../core/roles.ts'
+import { anyone, projectEvenArchived as project, readsCode, repository } from '../../access/gates/gates.ts'
+import { languagesOf } from '../../core/repositories/languages.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { listOf } from '../../http/schema.ts'
-import { GroupPlace, presentPlace } from '../../records/group_place.ts'
+import { listOf } from '../../http/params/schema.ts'
+import { GroupPlace, presentPlace } from '../../records/places/group_place.ts'
 import { listGroups } from './group_store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export const getProjectLanguages = operation({
   method: 'GET',

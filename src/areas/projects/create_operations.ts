@@ -1,20 +1,20 @@
 import { Type as t } from 'typebox'
-import { administrator, signedIn } from '../../access/gates.ts'
-import { createToFill } from '../../core/filling.ts'
-import { createWithRepository } from '../../core/import.ts'
-import { isBranchName } from '../../core/commit_writing.ts'
-import { settingsOf } from '../../core/group_settings.ts'
-import { ForbiddenAddress, outboundAddress } from '../../core/outbound.ts'
-import type { NewProject } from '../../core/projects.ts'
+import { administrator, signedIn } from '../../access/gates/gates.ts'
+import { createToFill } from '../../core/pushes/import_job.ts'
+import { createWithRepository } from '../../core/pushes/import.ts'
+import { isBranchName } from '../../core/pushes/commit_writing.ts'
+import { settingsOf } from '../../core/places/group_settings.ts'
+import { ForbiddenAddress, outboundAddress } from '../../core/settings/outbound.ts'
+import type { NewProject } from '../../core/places/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { Actor, Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { invalid, type Problem } from '../../http/problems.ts'
-import { Project, presentRecord } from '../../records/full_project.ts'
+import { Project, presentRecord } from '../../records/places/full_project.ts'
 import type { Static } from 'typebox'
 import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
-import { findHome, homeOfUser, limitFault, type Home } from '../../core/project_homes.ts'
+import { findHome, homeOfUser, limitFault } from '../../core/places/project_homes.ts'
 import { recordFor } from './record_store.ts'
 import {
   bounded,
@@ -23,7 +23,8 @@ import {
   mayFill,
   nameBoth,
   visibilityFaults,
-} from '../../core/project_rules.ts'
+  type Home,
+} from '../../core/places/project_rules.ts'
 import { takenBy } from './store.ts'
 
 const params = t.Object(

@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import { VISIBILITIES } from '../../core/visibilities.ts'
-import { settingParams, readSettings, type SettingChanges } from '../../records/project_features.ts'
-import { listOf, noAvatar, nullable, oneOf } from '../../http/schema.ts'
-import { MOST_TOPICS, cleanTopics } from '../../core/project_rules.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
+import { settingParams, readSettings, type SettingChanges } from '../../records/places/project_features.ts'
+import { listOf, noAvatar, nullable, oneOf } from '../../http/params/schema.ts'
+import { MOST_TOPICS, cleanTopics } from '../../core/places/project_rules.ts'
 
 /** What is set on a project when it is made, and later. */
 export const fields = {

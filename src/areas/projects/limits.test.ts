@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { scratch, writeHistory } from '../../../test/support/git_fixtures.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { resumeImports } from '../../core/import_watch.ts'
+import { resumeImports } from '../../core/pushes/import_watch.ts'
 
 const at = sharedWorld()
 type Body = Record<string, unknown> & { readonly id: number }

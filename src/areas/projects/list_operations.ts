@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import { anyone, project } from '../../access/gates.ts'
+import { anyone, project } from '../../access/gates/gates.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { noKeyset } from '../../http/problems.ts'
-import { Project } from '../../records/full_project.ts'
+import { Project } from '../../records/places/full_project.ts'
 import { user } from './gates.ts'
 import { answerList, listParams, tooDeep, unpaired } from './list_params.ts'
 

@@ -1,10 +1,10 @@
 import { Type as t, type Static, type TObject } from 'typebox'
-import { attributeFilter } from '../../core/custom_attributes.ts'
-import { ROLES } from '../../core/roles.ts'
+import { attributeFilter } from '../../core/people/custom_attributes.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import type { Actor } from '../../http/gate.ts'
 import type { Keyset, PageRequest } from '../../http/operation.ts'
 import { noKeyset, offsetTooDeep, refused, type Problem } from '../../http/problems.ts'
-import { attributesParam, date, listOf, oneOf, timestamp } from '../../http/schema.ts'
+import { attributesParam, date, listOf, oneOf, timestamp } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Listed } from '../../db/pages.ts'
 import { meant } from '../../db/text.ts'
@@ -14,9 +14,9 @@ import {
   PROJECT_ORDERS,
   type ProjectListFilters,
   type ProjectListShape,
-} from '../../core/project_list_shape.ts'
-import { VISIBILITIES } from '../../core/visibilities.ts'
-import { presentRecord, type Project } from '../../records/full_project.ts'
+} from '../../core/lists/project_shape.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
+import { presentRecord, type Project } from '../../records/places/full_project.ts'
 import { withCommitCount } from './commit_counts.ts'
 import { listProjects } from './list_store.ts'
 

@@ -1,7 +1,7 @@
-import { projectPages } from '../../core/project_list.ts'
-import type { ProjectRecord } from '../../records/full_project.ts'
+import { projectPages } from '../../core/lists/projects.ts'
+import type { ProjectRecord } from '../../records/places/full_project.ts'
 import { recordsOf, revive } from './record_store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const list = projectPages<ProjectRecord>((p, rows, shape) => recordsOf(p, rows, shape.everything))
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 let group: Namespace
 let open: Project

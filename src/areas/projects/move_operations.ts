@@ -1,23 +1,31 @@
 import { Type as t, type Static } from 'typebox'
-import { projectEvenArchived as project, projectOwner, signedIn } from '../../access/gates.ts'
-import { createToFill } from '../../core/filling.ts'
-import { levelOf } from '../../core/project_settings.ts'
-import type { Project as Row } from '../../core/projects.ts'
-import { ROLES } from '../../core/roles.ts'
+import { projectEvenArchived as project, projectOwner, signedIn } from '../../access/gates/gates.ts'
+import { createToFill } from '../../core/pushes/import_job.ts'
+import { levelOf } from '../../core/sight/project_settings.ts'
+import type { Project as Row } from '../../core/places/projects.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, type Actor, type Context, type Has } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { conflict, invalid, noSuchRecord, notFound, refused, type Problem } from '../../http/problems.ts'
-import { mayReadCode } from '../../access/gates.ts'
-import { oneOf } from '../../http/schema.ts'
-import { Project, presentRecord } from '../../records/full_project.ts'
+import { mayReadCode } from '../../access/gates/gates.ts'
+import { oneOf } from '../../http/params/schema.ts'
+import { Project, presentRecord } from '../../records/places/full_project.ts'
 import { FORK_VISIBILITY, TAKEN, isTaken } from './gates.ts'
-import { findHome, homeOfUser, limitFault, type Home } from '../../core/project_homes.ts'
+import { findHome, homeOfUser, limitFault } from '../../core/places/project_homes.ts'
 import { recordFor } from './record_store.ts'
-import { bounded, faultsOf, limitText, mayFill, maySee, nameBoth } from '../../core/project_rules.ts'
+import {
+  bounded,
+  faultsOf,
+  limitText,
+  mayFill,
+  maySee,
+  nameBoth,
+  type Home,
+} from '../../core/places/project_rules.ts'
 import { takenBy } from './store.ts'
-import { transfer } from '../../core/project_transfer.ts'
-import { VISIBILITIES, narrower } from '../../core/visibilities.ts'
+import { transfer } from '../../core/places/project_transfer.ts'
+import { VISIBILITIES, narrower } from '../../core/values/visibilities.ts'
 
 type Here = Context & { readonly actor: Actor; readonly project: Row }
 

@@ -5,9 +5,9 @@ import { scratch, writeHistory } from '../../../test/support/git_fixtures.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
-import { fillRepository } from '../../core/filling.ts'
-import { removeRepository } from '../../core/project_removal.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { fillRepository } from '../../core/pushes/import_job.ts'
+import { removeRepository } from '../../core/places/project_removal.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 
 const at = sharedWorld()
 type Body = Record<string, unknown> & { readonly id: number }

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
-import { repositoryPath } from '../../core/projects.ts'
-import { findMissingReadmes } from '../../core/readmes.ts'
-import { removeRepository } from '../../core/project_removal.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
+import { findMissingReadmes } from '../../core/repositories/readmes.ts'
+import { removeRepository } from '../../core/places/project_removal.ts'
 
 const at = sharedWorld()
 type Body = Record<string, unknown> & { readonly id: number }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 import { createEmpty } from '../../git/create.ts'
 
 const at = sharedWorld()

@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
-import { maintainer, projectEvenArchived as project, signedIn } from '../../access/gates.ts'
-import { ROLES } from '../../core/roles.ts'
+import { maintainer, projectEvenArchived as project, signedIn } from '../../access/gates/gates.ts'
+import { ROLES } from '../../core/sight/roles.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation } from '../../http/operation.ts'
 import { conflict, forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
-import { date, nullable } from '../../http/schema.ts'
-import type { Project } from '../../core/projects.ts'
-import { seesGroupNow } from '../../core/project_homes.ts'
+import { date, nullable } from '../../http/params/schema.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { seesGroupNow } from '../../core/places/project_homes.ts'
 import * as shares from './share_store.ts'
 
 const Share = t.Object({

@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { ProtectedBranch as Row } from '../../db/schema_repositories.ts'
-import { nullable } from '../../http/schema.ts'
+import type { ProtectedBranch as Row } from '../../db/schema/repositories.ts'
+import { nullable } from '../../http/params/schema.ts'
 
 const level = {
   id: t.Integer(),

@@ -4,8 +4,8 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { writeSmallHistory } from '../../../test/support/small_history.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
-import type { RoleName } from '../../core/roles.ts'
-import type { Project } from '../../db/schema.ts'
+import type { RoleName } from '../../core/sight/roles.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 interface Level {
   readonly id: number

@@ -1,7 +1,7 @@
 import { existing } from '../../db/rows.ts'
 import { Type as t } from 'typebox'
-import { developer, maintainer, project, readsCode, repository, signedIn } from '../../access/gates.ts'
-import type { Project } from '../../core/projects.ts'
+import { developer, maintainer, project, readsCode, repository, signedIn } from '../../access/gates/gates.ts'
+import type { Project } from '../../core/places/projects.ts'
 import { violates } from '../../db/errors.ts'
 import { allows, loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
@@ -9,7 +9,7 @@ import { badParams, conflict, forbidden, unprocessable, type Problem } from '../
 import { LEVELS, ProtectedBranch, present, type ProtectedBranchRow } from './entity.ts'
 import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 /** Whoever may not read the code learns nothing about its branches. */
 const first = [signedIn, project, repository, readsCode] as const

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { ROLES, heldBy, roleInProject } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { ROLES, heldBy, roleInProject } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 import type { ProtectedBranchRow } from './entity.ts'

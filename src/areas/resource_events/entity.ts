@@ -1,11 +1,11 @@
 import { Type as t, type Static } from 'typebox'
-import { nullable, oneOf, moment } from '../../http/schema.ts'
+import { nullable, oneOf, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { Iteration, presentIteration, type IterationShown } from '../../records/iteration.ts'
-import { Milestone, presentMilestone, type MilestoneShown } from '../../records/milestone.ts'
-import { LabelDetails, presentDetails, type LabelShown } from '../../records/noteable.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
-import type { NoteableKind } from '../../core/conversation.ts'
+import { Iteration, presentIteration, type IterationShown } from '../../records/planning/iteration.ts'
+import { Milestone, presentMilestone, type MilestoneShown } from '../../records/planning/milestone.ts'
+import { LabelDetails, presentDetails, type LabelShown } from '../../records/conversation/noteable.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
+import type { NoteableKind } from '../../core/conversation/noteable.ts'
 
 const who = { id: t.Integer(), user: nullable(UserBasic), created_at: moment() }
 const what = { ...who, resource_type: t.String(), resource_id: t.Integer() }

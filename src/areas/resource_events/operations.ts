@@ -1,13 +1,13 @@
 import { Type as t, type TSchema, type Static } from 'typebox'
-import { NOTE_BASES, noteable, onEach } from '../../access/conversation.ts'
+import { NOTE_BASES, noteable, onEach } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { signedIn } from '../../access/gates.ts'
-import type { NoteableKind } from '../../core/conversation.ts'
+import { signedIn } from '../../access/gates/gates.ts'
+import type { NoteableKind } from '../../core/conversation/noteable.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf, type AnyOperation } from '../../http/operation.ts'
 import * as entity from './entity.ts'
 import * as events from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 /** One table of events as the interface has it: its address, the records it is about, and how its rows are shown. */
 interface Kind<Row, Schema extends TSchema> {

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed, type PageStatement } from '../../db/pages.ts'
 import { statement, type Slots, type Statement } from '../../db/statement.ts'
-import { iterationJson } from '../../records/iteration.ts'
-import { milestoneJson } from '../../records/milestone.ts'
-import { authorJson } from '../../records/user.ts'
+import { iterationJson } from '../../records/planning/iteration.ts'
+import { milestoneJson } from '../../records/planning/milestone.ts'
+import { authorJson } from '../../records/people/user.ts'
 import type {
   IterationEventShown,
   LabelEventShown,

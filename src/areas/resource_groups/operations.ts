@@ -1,15 +1,15 @@
 import { Type as t, type Static } from 'typebox'
-import { developer, project, signedIn } from '../../access/gates.ts'
+import { developer, project, signedIn } from '../../access/gates/gates.ts'
 import { setProcessMode } from '../../ci/resource_assignment.ts'
 import { inTurn } from '../../ci/turn.ts'
-import type { Project } from '../../core/projects.ts'
-import type { ResourceGroup as Row } from '../../db/schema_ci.ts'
+import type { Project } from '../../core/places/projects.ts'
+import type { ResourceGroup as Row } from '../../db/schema/ci.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { oneOf, timestamp } from '../../http/schema.ts'
-import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
+import { oneOf, timestamp } from '../../http/params/schema.ts'
+import { JobBasic, presentJobBasic, presentJobs } from '../../records/jobs/job.ts'
 import * as resourceGroups from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 const MODES = ['unordered', 'oldest_first', 'newest_first'] as const
 

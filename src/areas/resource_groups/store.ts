@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { UPCOMING, type ProcessMode } from '../../ci/resource_assignment.ts'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, pageStatements, type Listed } from '../../db/pages.ts'
-import type { Job, ResourceGroup } from '../../db/schema_ci.ts'
+import type { Job, ResourceGroup } from '../../db/schema/ci.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 
 interface Page {

@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
-import type { Runner as RunnerRow, RunnerManager as ManagerRow } from '../../db/schema_ci.ts'
-import { moment, nullable } from '../../http/schema.ts'
+import type { Runner as RunnerRow, RunnerManager as ManagerRow } from '../../db/schema/ci.ts'
+import { moment, nullable } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
 
 const text = nullable(t.String())
 

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { invalid, type Problem } from '../../http/problems.ts'
-import { listOf, oneOf } from '../../http/schema.ts'
+import { listOf, oneOf } from '../../http/params/schema.ts'
 
 export const TOKEN_PREFIX = 'glrt-'
 export const TYPES = ['instance_type', 'group_type', 'project_type'] as const

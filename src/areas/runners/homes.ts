@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { RunnerPlace } from '../../ci/registration.ts'
-import type { Db } from '../../db/client.ts'
+import type { RunnerPlace } from '../../ci/runners/registration.ts'
+import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { INSTANCE, type Home } from './creation.ts'
 

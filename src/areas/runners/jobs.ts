@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { Type as t, type Static } from 'typebox'
-import type { Project } from '../../db/schema.ts'
-import type { Job } from '../../db/schema_ci.ts'
+import type { Project } from '../../db/schema/tables.ts'
+import type { Job } from '../../db/schema/ci.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { moment, nullable } from '../../http/schema.ts'
-import { JobBasic, presentJobBasic, presentJobs } from '../../records/job.ts'
+import { moment, nullable } from '../../http/params/schema.ts'
+import { JobBasic, presentJobBasic, presentJobs } from '../../records/jobs/job.ts'
 
 type PlacedProject = Project & { readonly home: string }
 const projectsStatement = statement(

@@ -1,10 +1,17 @@
 import { Type as t, type Static } from 'typebox'
-import { administrator, group, groupMaintainer, maintainer, project, signedIn } from '../../access/gates.ts'
+import {
+  administrator,
+  group,
+  groupMaintainer,
+  maintainer,
+  project,
+  signedIn,
+} from '../../access/gates/gates.ts'
 import type { Listed } from '../../db/pages.ts'
 import type { Actor, Context } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
-import { presentPage } from '../../http/pages.ts'
-import { listOf, oneOf } from '../../http/schema.ts'
+import { presentPage } from '../../http/answers/pages.ts'
+import { listOf, oneOf } from '../../http/params/schema.ts'
 import { Runner, presentRunner } from './entity.ts'
 import { TYPES } from './fields.ts'
 import { STATUSES, list, type ListShape, type Status } from './list_store.ts'

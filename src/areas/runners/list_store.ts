@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
-import { heldBy, ROLES, roleInNamespace, roleInProject } from '../../core/roles.ts'
-import type { Db } from '../../db/client.ts'
+import { heldBy, ROLES, roleInNamespace, roleInProject } from '../../core/sight/roles.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
-import type { Runner } from '../../db/schema_ci.ts'
+import type { Runner } from '../../db/schema/ci.ts'
 import type { Slots } from '../../db/statement.ts'
-import { authorJson } from '../../records/user.ts'
+import { authorJson } from '../../records/people/user.ts'
 import type { ListedRunner } from './entity.ts'
 
 export const STATUSES = ['online', 'offline', 'stale', 'never_contacted', 'active', 'paused'] as const

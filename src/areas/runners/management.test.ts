@@ -6,7 +6,7 @@ import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { pick } from '../../../test/support/shares.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Namespace, Project } from '../../db/schema.ts'
+import type { Namespace, Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 let group: Namespace

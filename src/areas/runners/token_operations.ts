@@ -1,5 +1,5 @@
 import { Type as t, type Static } from 'typebox'
-import { administrator, group, groupOwner, maintainer, project, signedIn } from '../../access/gates.ts'
+import { administrator, group, groupOwner, maintainer, project, signedIn } from '../../access/gates/gates.ts'
 import { digestOf, makeToken } from '../../access/tokens.ts'
 import {
   findRegistration,
@@ -8,14 +8,14 @@ import {
   setGroupToken,
   setRegistrationToken,
   type RunnerPlace,
-} from '../../ci/registration.ts'
-import { findRunnerByDigest, noteContact, setRunnerToken } from '../../ci/runners.ts'
-import type { Db } from '../../db/client.ts'
-import type { Runner } from '../../db/schema_ci.ts'
+} from '../../ci/runners/registration.ts'
+import { findRunnerByDigest, noteContact, setRunnerToken } from '../../ci/runners/runners.ts'
+import type { Db } from '../../db/db.ts'
+import type { Runner } from '../../db/schema/ci.ts'
 import type { Gate } from '../../http/gate.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
-import { nullable } from '../../http/schema.ts'
+import { nullable } from '../../http/params/schema.ts'
 import { createIn, INSTANCE, tooMany, type Home } from './creation.ts'
 import { fields, newRunnerOf, noTags, TOKEN_PREFIX } from './fields.ts'
 import { managesRunner, runner } from './gates.ts'

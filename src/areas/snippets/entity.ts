@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
-import type { Snippet as Row } from '../../db/schema_planning.ts'
-import { nullable, moment } from '../../http/schema.ts'
+import type { Snippet as Row } from '../../db/schema/planning.ts'
+import { nullable, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
 
 export const Snippet = t.Object({
   id: t.Integer(),

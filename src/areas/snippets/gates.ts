@@ -1,7 +1,7 @@
-import { hasFeature } from '../../core/project_features.ts'
-import type { Project } from '../../core/projects.ts'
-import { ROLES } from '../../core/roles.ts'
-import type { Snippet } from '../../db/schema_planning.ts'
+import { hasFeature } from '../../core/places/project_features.ts'
+import type { Project } from '../../core/places/projects.ts'
+import { ROLES } from '../../core/sight/roles.ts'
+import type { Snippet } from '../../db/schema/planning.ts'
 import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { forbidden } from '../../http/problems.ts'
 

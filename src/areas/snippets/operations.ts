@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { Type as t } from 'typebox'
-import { anyone, project, reporter, signedIn } from '../../access/gates.ts'
-import { snippet } from '../../access/noteable_gates.ts'
-import { titleFaults } from '../../core/titles.ts'
-import { VISIBILITIES } from '../../core/visibilities.ts'
-import { Download, bytes } from '../../http/download.ts'
+import { anyone, project, reporter, signedIn } from '../../access/gates/gates.ts'
+import { snippet } from '../../access/gates/noteable_gates.ts'
+import { titleFaults } from '../../core/values/titles.ts'
+import { VISIBILITIES } from '../../core/values/visibilities.ts'
+import { Download, bytes } from '../../http/answers/download.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound, refused, type Problem } from '../../http/problems.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 import { Snippet, VERSION, present } from './entity.ts'
 import { changesSnippet, readsSnippets } from './gates.ts'
 import { FileFault, applyFiles, type FileAction } from './rules.ts'
@@ -22,7 +22,7 @@ import {
   writeFiles,
   type SnippetFile,
 } from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export const listSnippets = operation({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
-import type { CommitStatus as StatusRow } from '../../db/schema_repositories.ts'
-import { nullable, moment } from '../../http/schema.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
+import type { CommitStatus as StatusRow } from '../../db/schema/repositories.ts'
+import { nullable, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 export const CommitStatus = t.Object({

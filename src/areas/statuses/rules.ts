@@ -1,4 +1,4 @@
-import { lengthFaults } from '../../core/lengths.ts'
+import { lengthFaults } from '../../core/values/lengths.ts'
 
 export const STATES = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type State = (typeof STATES)[number]

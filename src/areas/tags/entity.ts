@@ -1,8 +1,8 @@
 import { Type as t, type Static } from 'typebox'
-import { Commit as CommitRecord, isoDate, presentCommit } from '../../records/commit.ts'
-import type { Project } from '../../core/projects.ts'
+import { Commit as CommitRecord, isoDate, presentCommit } from '../../records/repositories/commit.ts'
+import type { Project } from '../../core/places/projects.ts'
 import type { Commit, GitDate } from '../../git/objects/commit.ts'
-import { nullable, timestamp } from '../../http/schema.ts'
+import { nullable, timestamp } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 export const Tag = t.Object({

@@ -1,4 +1,4 @@
-import { messageBudget, readEach, type MessageBudget } from '../../core/commit_reading.ts'
+import { messageBudget, readEach, type MessageBudget } from '../../core/repositories/commit_reading.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { TagRow } from './entity.ts'
 

@@ -1,7 +1,7 @@
 import { Type as t, type Static } from 'typebox'
-import { nullable, moment } from '../../http/schema.ts'
+import { nullable, moment } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
-import { UserBasic, presentUser, type Author } from '../../records/user.ts'
+import { UserBasic, presentUser, type Author } from '../../records/people/user.ts'
 
 const ProjectOfTodo = t.Object({
   id: t.Integer(),

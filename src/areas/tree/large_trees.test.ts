@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gitText } from '../../../test/support/git_fixtures.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
-import { repositoryPath } from '../../core/projects.ts'
+import { repositoryPath } from '../../core/places/projects.ts'
 import { treeBytes } from '../../git/objects/tree_lines.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 

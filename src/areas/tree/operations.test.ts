@@ -5,7 +5,7 @@ import { ODD_NAMES, writeOddTree, type OddTree } from '../../../test/support/odd
 import { writeSmallHistory, type SmallHistory } from '../../../test/support/small_history.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import type { Project } from '../../db/schema.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 let history: SmallHistory
 let odd: OddTree

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { code } from '../../access/code_gates.ts'
+import { code } from '../../access/gates/code_gates.ts'
 import type { Entry } from '../../git/objects/tree.ts'
 import { breather } from '../../git/slice.ts'
 import { operation, pageOf } from '../../http/operation.ts'

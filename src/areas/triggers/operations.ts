@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Type as t } from 'typebox'
-import { maintainer, project, signedIn } from '../../access/gates.ts'
+import { maintainer, project, signedIn } from '../../access/gates/gates.ts'
 import { digestOf } from '../../access/tokens.ts'
-import type { Project } from '../../core/projects.ts'
+import type { Project } from '../../core/places/projects.ts'
 import { allows, loads, type Actor, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
@@ -10,9 +10,9 @@ import {
   TriggerToken,
   presentTriggerToken as present,
   type TriggerTokenWithOwner,
-} from '../../records/trigger_token.ts'
+} from '../../records/pipelines/trigger_token.ts'
 import * as triggerTokens from './store.ts'
-import { presentPage } from '../../http/pages.ts'
+import { presentPage } from '../../http/answers/pages.ts'
 
 export { createTriggeredPipeline, createTriggeredPipelineOnRef } from './pipeline_operations.ts'
 

@@ -8,8 +8,8 @@ import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { digestOf } from '../../access/tokens.ts'
-import { openVariables } from '../../ci/sealed_variables.ts'
-import type { Project } from '../../db/schema.ts'
+import { openVariables } from '../../ci/creation/sealed_variables.ts'
+import type { Project } from '../../db/schema/tables.ts'
 
 const world = sharedWorld()
 let project: Project

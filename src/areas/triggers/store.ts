@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatement, type Listed } from '../../db/pages.ts'
-import type { TriggerToken } from '../../db/schema_ci.ts'
+import type { TriggerToken } from '../../db/schema/ci.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
-import { authorJson, type Author } from '../../records/user.ts'
-import type { TriggerTokenWithOwner } from '../../records/trigger_token.ts'
+import { authorJson, type Author } from '../../records/people/user.ts'
+import type { TriggerTokenWithOwner } from '../../records/pipelines/trigger_token.ts'
 
 const owner = (column = 't.owner_id'): RawBuilder<Author | null> => authorJson(sql.ref(column))
 

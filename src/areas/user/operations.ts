@@ -1,7 +1,7 @@
 import { existing } from '../../db/rows.ts'
-import { signedIn } from '../../access/gates.ts'
+import { signedIn } from '../../access/gates/gates.ts'
 import { operation } from '../../http/operation.ts'
-import { OwnUser, presentFully, presentPrivately } from '../../records/person.ts'
+import { OwnUser, presentFully, presentPrivately } from '../../records/people/person.ts'
 import * as user from './store.ts'
 
 export const getCurrentUser = operation({

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { noAvatar } from '../../http/schema.ts'
+import { noAvatar } from '../../http/params/schema.ts'
 import type { Changes } from './store.ts'
 
 const line = t.Optional(t.String({ maxLength: 500 }))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { violates } from '../../db/errors.ts'
-import type { UserEmail } from '../../db/schema.ts'
+import type { UserEmail } from '../../db/schema/tables.ts'
 import { paged, pageStatement, type Listed } from '../../db/pages.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 

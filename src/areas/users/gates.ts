@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import * as users from '../../core/users.ts'
+import * as users from '../../core/people/users.ts'
 import { loads, type Actor, type Allows, type Context } from '../../http/gate.ts'
 import { forbidden, notFound } from '../../http/problems.ts'
 

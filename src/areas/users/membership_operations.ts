@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
-import { administrator, signedIn } from '../../access/gates.ts'
+import { administrator, signedIn } from '../../access/gates/gates.ts'
 import { operation, pageOf } from '../../http/operation.ts'
-import { oneOf } from '../../http/schema.ts'
+import { oneOf } from '../../http/params/schema.ts'
 import { userById } from './gates.ts'
 import * as memberships from './membership_store.ts'
 

@@ -1,6 +1,6 @@
-import { lengthFaults } from '../../core/lengths.ts'
+import { lengthFaults } from '../../core/values/lengths.ts'
 
-import { pathFault } from '../../core/paths.ts'
+import { pathFault } from '../../core/places/paths.ts'
 
 /** What somebody, or an administrator for somebody, may say of a user. */
 interface Said {

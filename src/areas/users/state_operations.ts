@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
-import { administrator, signedIn } from '../../access/gates.ts'
-import { isInternal } from '../../core/internal_users.ts'
+import { administrator, signedIn } from '../../access/gates/gates.ts'
+import { isInternal } from '../../core/people/internal_users.ts'
 import { operation } from '../../http/operation.ts'
 import { forbidden, type Problem } from '../../http/problems.ts'
-import { nullable } from '../../http/schema.ts'
+import { nullable } from '../../http/params/schema.ts'
 import { user } from './gates.ts'
 import * as users from './store.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/client.ts'
-import type { UserStatus } from '../../db/schema_people.ts'
+import type { Db } from '../../db/db.ts'
+import type { UserStatus } from '../../db/schema/people.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
 const setStatement = statement(

@@ -1,12 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
-import { namesUser } from '../../core/users.ts'
-import type { Db } from '../../db/client.ts'
-import type { User } from '../../db/schema.ts'
-import type { Profile } from '../../db/schema_people.ts'
+import { namesUser } from '../../core/people/users.ts'
+import type { Db } from '../../db/db.ts'
+import type { User } from '../../db/schema/tables.ts'
+import type { Profile } from '../../db/schema/people.ts'
 import { type Listed, paged, pageStatements } from '../../db/pages.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { meaning } from '../../db/text.ts'
-import { personOf, type Person } from '../../records/person.ts'
+import { personOf, type Person } from '../../records/people/person.ts'
 
 export const ORDERS = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
 

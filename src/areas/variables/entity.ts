@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
-import type { CiVariable } from '../../db/schema_ci_variables.ts'
-import { nullable, oneOf } from '../../http/schema.ts'
+import type { CiVariable } from '../../db/schema/ci_variables.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 
 export const VARIABLE_TYPES = ['env_var', 'file'] as const

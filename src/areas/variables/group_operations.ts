@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { group, groupOwner, signedIn } from '../../access/gates.ts'
-import type { Group } from '../../core/groups.ts'
+import { group, groupOwner, signedIn } from '../../access/gates/gates.ts'
+import type { Group } from '../../core/places/groups.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'

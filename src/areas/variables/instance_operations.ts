@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { administrator, signedIn } from '../../access/gates.ts'
+import { administrator, signedIn } from '../../access/gates/gates.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { nullable, oneOf } from '../../http/schema.ts'
+import { nullable, oneOf } from '../../http/params/schema.ts'
 import { VARIABLE_TYPES } from './entity.ts'
 
 const common = {

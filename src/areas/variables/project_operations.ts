@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { maintainer, project, signedIn } from '../../access/gates.ts'
-import type { Project } from '../../core/projects.ts'
+import { maintainer, project, signedIn } from '../../access/gates/gates.ts'
+import type { Project } from '../../core/places/projects.ts'
 import { loads, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
 import { invalid, notFound } from '../../http/problems.ts'

@@ -1,5 +1,5 @@
-import { lengthFaults } from '../../core/lengths.ts'
-import type { CiVariable } from '../../db/schema_ci_variables.ts'
+import { lengthFaults } from '../../core/values/lengths.ts'
+import type { CiVariable } from '../../db/schema/ci_variables.ts'
 
 const MAX_KEY_CHARACTERS = 255
 const MAX_VALUE_CHARACTERS = 10_000

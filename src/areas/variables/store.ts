@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../db/client.ts'
+import type { Db } from '../../db/db.ts'
 import { paged, pageStatements, type Listed, type Page } from '../../db/pages.ts'
-import type { CiVariable } from '../../db/schema_ci_variables.ts'
+import type { CiVariable } from '../../db/schema/ci_variables.ts'
 import { existing, deleteFrom, updateIn } from '../../db/rows.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 

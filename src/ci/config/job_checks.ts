@@ -1,4 +1,4 @@
-import { ENVIRONMENT_NAME_FORMAT, TIERS } from '../../core/environments.ts'
+import { ENVIRONMENT_NAME_FORMAT, TIERS } from '../../core/delivery/environments.ts'
 import { readDuration } from './duration.ts'
 import * as f from './faults.ts'
 import * as keyword from './keyword_checks.ts'

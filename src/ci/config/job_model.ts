@@ -1,4 +1,4 @@
-import type { EnvironmentTier } from '../../db/schema_delivery.ts'
+import type { EnvironmentTier } from '../../db/schema/delivery.ts'
 import { conditionsOf } from './conditions.ts'
 import { readDuration } from './duration.ts'
 import { isInteger, isString, isStrings } from './faults.ts'

@@ -1,4 +1,4 @@
-import type { EnvironmentTier } from '../../db/schema_delivery.ts'
+import type { EnvironmentTier } from '../../db/schema/delivery.ts'
 import type { Expression } from './expression.ts'
 import type { JobOptions } from './options.ts'
 import type { AutoCancel, EnvironmentAction, PlannedRetry, PlannedTrigger, Variable, When } from './plan.ts'

@@ -1,7 +1,7 @@
 // The seam between the configuration of pipelines and the engine that runs them: types only.
 // `context.ts` has the two functions, `options.ts` what the runner is told.
 
-import type { EnvironmentTier } from '../../db/schema_delivery.ts'
+import type { EnvironmentTier } from '../../db/schema/delivery.ts'
 import type { JobOptions } from './options.ts'
 
 /** A variable. Later lists override earlier ones by `key`. */

@@ -1,4 +1,4 @@
-import { environmentNameFaults, environmentSlug } from '../../core/environments.ts'
+import { environmentNameFaults, environmentSlug } from '../../core/delivery/environments.ts'
 import { ConfigFault } from './config_fault.ts'
 import type { PlanContext } from './context.ts'
 import { byKey, expand, findCycle, findIn, layer, type Find } from './expand.ts'

@@ -1,7 +1,7 @@
 import { Draft, type Drafted, type Parts, type Place } from './draft.ts'
 import { isSha } from '../names.ts'
 import { isSafeGitmodules } from './gitmodules.ts'
-import { isDotGitmodules, writablePath } from './paths.ts'
+import { isDotGitmodules, writablePath, type PathFault } from './paths.ts'
 import { directoryMode, keyOf, linkMode, symlinkMode, textOf, type TreeLine } from './tree_lines.ts'
 import { breather } from '../slice.ts'
 
@@ -24,7 +24,7 @@ export type Change =
  * Why a change cannot be made: a file is in the way, none is there, or the path is empty, leads upwards or is one that
  * no repository may hold, or the file is a `.gitmodules` that no push may bring.
  */
-export type ChangeFault = 'exists' | 'missing' | 'empty_path' | 'traversal' | 'invalid_path' | 'gitmodules'
+export type ChangeFault = PathFault | 'exists' | 'missing' | 'gitmodules'
 
 /** The first change that cannot be made, and its place in the list; `path` as the caller gave it. */
 export class ChangeRefused extends Error {

@@ -1,4 +1,4 @@
-import type { Dialect, Reading } from '../processes/conversation.ts'
+import type { Dialect, Reading } from '../processes/process_protocol.ts'
 import { GitError } from '../errors.ts'
 import { isSha } from '../names.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Dialect, Reading } from '../processes/conversation.ts'
+import type { Dialect, Reading } from '../processes/process_protocol.ts'
 import { GitError, isGitError } from '../errors.ts'
 import { isSha } from '../names.ts'
 import { PatchReader, type Patch, type PatchLimits } from './patch.ts'

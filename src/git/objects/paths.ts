@@ -1,4 +1,5 @@
-import type { ChangeFault } from './changes.ts'
+/** Why no change may name a path. */
+export type PathFault = 'empty_path' | 'traversal' | 'invalid_path'
 
 const maxPathBytes = 4_096
 // Code points that HFS+ leaves out when it compares names.
@@ -11,7 +12,7 @@ const control = /[\u0000-\u001f\u007f]/
  * whatever a checkout on Linux, Windows or a Mac would write elsewhere than to that very file: `..`, and `.git` in
  * every spelling that one of their file systems takes for it.
  */
-export function writablePath(path: string): { path: string } | { fault: ChangeFault } {
+export function writablePath(path: string): { path: string } | { fault: PathFault } {
   const inner = path.startsWith('/') ? path.slice(1) : path
   if (inner === '') return { fault: 'empty_path' }
   if (inner.split(/[/\\]/).includes('..')) return { fault: 'traversal' }

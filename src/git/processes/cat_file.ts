@@ -1,4 +1,4 @@
-import type { Dialect, Reading } from './conversation.ts'
+import type { Dialect, Reading } from './process_protocol.ts'
 import { GitError } from '../errors.ts'
 import { isAbbreviation, isRefName, isSha, treePath } from '../names.ts'
 

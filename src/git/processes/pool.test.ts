@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Budget } from './budget.ts'
 import { catFile } from './cat_file.ts'
-import type { Dialect } from './conversation.ts'
+import type { Dialect } from './process_protocol.ts'
 import { diffTree } from './diff_tree.ts'
 import {
   gitLines,

@@ -1,5 +1,5 @@
 import type { Budget, Tenant } from './budget.ts'
-import { Conversation, type Dialect } from './conversation.ts'
+import { Conversation, type Dialect } from './process_protocol.ts'
 import { isGitError, GitError } from '../errors.ts'
 import type { GitProcess } from './spawner_link.ts'
 

@@ -12,7 +12,7 @@ import {
   type Json,
   type Scanner,
 } from '../finding.ts'
-import type { Identifier } from '../../db/schema_vulnerabilities.ts'
+import type { Identifier } from '../../db/schema/vulnerabilities.ts'
 import type { Format } from './format.ts'
 
 const SCANNER: Scanner = {

@@ -11,7 +11,7 @@ import {
   type Json,
   type Scanner,
 } from '../finding.ts'
-import type { Identifier, Severity } from '../../db/schema_vulnerabilities.ts'
+import type { Identifier, Severity } from '../../db/schema/vulnerabilities.ts'
 import type { Format } from './format.ts'
 
 const LEVELS = new Map<string, Severity>([

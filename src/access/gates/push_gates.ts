@@ -1,0 +1,70 @@
+import { branchesOpenTo } from '../../core/repositories/collaboration.ts'
+import { CommitRefused } from '../../core/pushes/commit_writing.ts'
+import type { Project } from '../../core/places/projects.ts'
+import {
+  mayPush,
+  pushRules,
+  ruleWhileEmpty,
+  type PushRule,
+} from '../../core/repositories/protected_branches.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { Actor, Gate, Has } from '../../http/gate.ts'
+import { forbidden, refused } from '../../http/problems.ts'
+
+type Here = Has<{ project: Project; repository: Repository; actor: Actor }>
+
+/** What somebody may do to a branch. */
+interface PushRight {
+  readonly pushes: boolean
+  /** Whether its history may be replaced. */
+  readonly rewrites: boolean
+}
+
+/** What the caller may do to the branch, as its protection stands now. */
+export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
+  const { actor, project } = ctx
+  const holder = { id: actor.id, role: project.role, admin: actor.admin }
+  // Whom no rule could let in costs no look at the rules.
+  if (!mayPush(undefined, holder)) {
+    const isOffered = (await branchesOpenTo(ctx.db, project, actor.id)).has(branch)
+    return { pushes: isOffered, rewrites: isOffered }
+  }
+  const rule = await ruleOf(ctx, branch)
+  return { pushes: mayPush(rule, holder), rewrites: rule === undefined || rule.allowForcePush }
+}
+
+/**
+ * The rule of a branch. Looked at in this order, so that nobody slips in behind a first commit before its branch is
+ * protected: while it is being made the rule of empty repositories holds.
+ */
+async function ruleOf(ctx: Here, branch: string): Promise<PushRule | undefined> {
+  const { db, moving, project, repository, settings } = ctx
+  const begins = moving.isFirst(project.id)
+  const isThere = (await repository.ref(`refs/heads/${branch}`)) !== undefined
+  const rule = (await pushRules(db, project))(branch)
+  if (rule !== undefined || (isThere && !begins)) return rule
+  if (begins || ((await repository.exists()) && (await repository.isEmpty()))) return ruleWhileEmpty(settings)
+  return (await pushRules(db, project))(branch)
+}
+
+/** Who may push into the branch that the parameters name. */
+export const pushes: Gate<
+  'allows',
+  never,
+  { project: Project; repository: Repository; actor: Actor; params: { branch: string } },
+  { right: PushRight }
+> = {
+  kind: 'allows',
+  says: 'whoever may push into the branch: at least Developer, or as its protection or an open merge request says',
+  refuses: () => forbidden('You are not allowed to push into this branch'),
+  pass: async (ctx) => {
+    const right = await pushRight(ctx, ctx.params.branch)
+    return right.pushes ? { right } : undefined
+  },
+}
+
+/** Awaits a commit; why it was refused becomes the published answer. */
+export const committed = <Result>(work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    throw error instanceof CommitRefused ? refused(error.message) : error
+  })

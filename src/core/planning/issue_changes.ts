@@ -1,0 +1,248 @@
+import type { Db } from '../../db/db.ts'
+import type { Issue } from '../../db/schema/planning.ts'
+import { assignIssue, findEpicAbove, lockIssue, writeIssue, type IssueColumns } from './issue_rows.ts'
+import { checkEpicOf } from './epic_secrecy.ts'
+import * as says from '../conversation/system_note_sentences.ts'
+import { changeLabels } from './labelling.ts'
+import { findMilestone, milestoneTitle } from './milestones.ts'
+import type { Project } from '../places/projects.ts'
+import { readersAmong } from '../sight/readers.ts'
+import {
+  recordIteration,
+  recordMilestone,
+  recordState,
+  recordWeight,
+} from '../conversation/resource_events.ts'
+import { ROLES } from '../sight/roles.ts'
+import { writeSystemNote } from '../conversation/system_notes.ts'
+import { addTodos, finishTodos, isSeenTo } from '../conversation/todos.ts'
+
+/** What an issue is to become; what is left out stays. Null takes away. */
+export interface IssueChange {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+  readonly state?: 'opened' | 'closed' | undefined
+  readonly issue_type?: Issue['issue_type'] | undefined
+  readonly confidential?: boolean | undefined
+  readonly discussion_locked?: boolean | undefined
+  readonly milestone_id?: number | null | undefined
+  /** `given`: the id of one that the caller has found, in whatever group; others are looked for above the project. */
+  readonly epic?: { readonly by: 'given' | 'id' | 'iid'; readonly value: number } | null | undefined
+  /** One that its finder has seen to. */
+  readonly iteration_id?: number | null | undefined
+  readonly weight?: number | null | undefined
+  readonly due_date?: string | null | undefined
+  readonly assignee_ids?: readonly number[] | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+  readonly updated_at?: string | undefined
+}
+
+/** Whose deed it is, and where. */
+export interface IssueDeed {
+  readonly db: Db
+  readonly actor: { readonly id: number; readonly admin: boolean }
+  readonly project: Pick<Project, 'id' | 'role' | 'traversal_ids'>
+  readonly now: Date
+  /** Set while an issue is made: nothing has changed yet that people would want to be told. */
+  readonly quiet?: boolean
+}
+
+/** Planners, and whoever is above them, say what an issue is part of and whose it is. */
+export const plans = ({ actor, project }: Pick<IssueDeed, 'actor' | 'project'>): boolean =>
+  actor.admin || project.role >= ROLES.planner
+
+/**
+ * Changes an issue: its row, labels and assignees, with the events, sentences and reminders that go with it. Call inside
+ * a transaction, having checked who may. A milestone or epic that the project does not have counts as none, and whoever
+ * cannot see the issue is not given it. Says whether anything changed. Throws EpicMismatch.
+ */
+export async function changeIssue(deed: IssueDeed, issueId: number, to: IssueChange): Promise<boolean> {
+  const { db, actor, project } = deed
+  const before = await lockIssue(db, issueId)
+  if (before === undefined) return false
+  const after = await columnsAfter(deed, before, to)
+  await checkEpicOf(db, before, after)
+  const labelled = await changeLabels(
+    db,
+    {
+      noteable_id: issueId,
+      user_id: actor.id,
+      project_id: project.id,
+      line: project.traversal_ids,
+      creates: plans(deed),
+    },
+    { set: to.labels, add: to.add_labels, remove: to.remove_labels },
+  )
+  const reassigned = await reassign(deed, { ...before, confidential: after.confidential }, to.assignee_ids)
+  const changed = differs(before, after) || labelled || reassigned || to.updated_at !== undefined
+  if (changed) await writeIssue(db, issueId, after, to.updated_at)
+  if (deed.quiet !== true) await tell(deed, before, after)
+  await record(deed, before, after)
+  const isSeen = labelled || reassigned || isSeenTo(before, after)
+  if (isSeen && deed.quiet !== true) await finishTodos(db, [issueId], actor.id)
+  return changed
+}
+
+const dayOf = (moment: Date | null): string | null => moment?.toISOString() ?? null
+
+const plain = (row: Issue): IssueColumns => ({
+  title: row.title,
+  description: row.description,
+  state: row.state,
+  issue_type: row.issue_type,
+  confidential: row.confidential,
+  milestone_id: row.milestone_id,
+  epic_id: row.epic_id,
+  iteration_id: row.iteration_id,
+  weight: row.weight,
+  due_date: row.due_date,
+  discussion_locked: row.discussion_locked,
+  closed_at: dayOf(row.closed_at),
+  closed_by_id: row.closed_by_id,
+})
+
+const kept = <T>(wanted: T | undefined, now: T): T => (wanted === undefined ? now : wanted)
+
+async function columnsAfter(deed: IssueDeed, before: Issue, to: IssueChange): Promise<IssueColumns> {
+  const now = plain(before)
+  const state = kept(to.state, now.state)
+  const closing = state === now.state ? {} : closed(deed, state, to.updated_at)
+  return {
+    ...now,
+    ...closing,
+    state,
+    title: kept(to.title, now.title),
+    description: kept(to.description, now.description),
+    issue_type: kept(to.issue_type, now.issue_type),
+    confidential: kept(to.confidential, now.confidential),
+    discussion_locked: kept(to.discussion_locked, now.discussion_locked),
+    weight: kept(to.weight, now.weight),
+    iteration_id: kept(to.iteration_id, now.iteration_id),
+    due_date: kept(to.due_date, now.due_date),
+    milestone_id: await milestoneAfter(deed, now.milestone_id, to.milestone_id),
+    epic_id: await epicAfter(deed, now.epic_id, to.epic),
+  }
+}
+
+const closed = (
+  { actor, now }: IssueDeed,
+  state: IssueColumns['state'],
+  at: string = now.toISOString(),
+): Pick<IssueColumns, 'closed_at' | 'closed_by_id'> =>
+  state === 'closed' ? { closed_at: at, closed_by_id: actor.id } : { closed_at: null, closed_by_id: null }
+
+async function milestoneAfter(
+  { db, project }: IssueDeed,
+  now: number | null,
+  wanted: number | null | undefined,
+): Promise<number | null> {
+  if (wanted === undefined) return now
+  return wanted === null ? null : ((await findMilestone(db, project, wanted))?.id ?? null)
+}
+
+async function epicAfter(
+  deed: IssueDeed,
+  now: number | null,
+  wanted: IssueChange['epic'],
+): Promise<number | null> {
+  if (wanted === undefined) return now
+  if (wanted === null) return null
+  if (wanted.by === 'given') return wanted.value
+  const who = { user_id: deed.actor.id, admin: deed.actor.admin }
+  const ref = { by: wanted.by, value: wanted.value }
+  return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, ref))?.id ?? now
+}
+
+const differs = (before: Issue, after: IssueColumns): boolean =>
+  JSON.stringify(plain(before)) !== JSON.stringify({ ...plain(before), ...after })
+
+async function reassign(
+  deed: IssueDeed,
+  issue: Pick<Issue, 'id' | 'confidential'>,
+  wanted: readonly number[] | undefined,
+): Promise<boolean> {
+  if (wanted === undefined) return false
+  const { db, actor, project } = deed
+  const readers = await readersAmong(db, wanted, {
+    id: issue.id,
+    project_id: project.id,
+    line: project.traversal_ids,
+    // While it is made nobody has it yet: it may be given to any member, who sees it by that, as published.
+    confidential: issue.confidential && deed.quiet !== true,
+  })
+  const changes = await assignIssue(
+    db,
+    issue.id,
+    readers.map(({ id }) => id),
+  )
+  if (changes.length === 0) return false
+  const fresh = changes.filter(({ added }) => added).map(({ id }) => id)
+  await addTodos(db, fresh, {
+    noteable_id: issue.id,
+    project_id: project.id,
+    group_id: null,
+    note_id: null,
+    author_id: actor.id,
+    action: 'assigned',
+  })
+  if (deed.quiet !== true) await note(deed, issue.id, 'assignee', says.reassigned(changes))
+  return true
+}
+
+const note = (deed: IssueDeed, noteableId: number, action: string, body: string): Promise<void> =>
+  writeSystemNote(deed.db, { noteable_id: noteableId, author_id: deed.actor.id, action, body })
+
+/** Writes what people read under the issue, one sentence for each thing that changed. */
+async function tell(deed: IssueDeed, before: Issue, after: IssueColumns): Promise<void> {
+  const told: [boolean, string, () => string | Promise<string>][] = [
+    [before.title !== after.title, 'title', () => says.retitled(before.title, after.title)],
+    [
+      (before.description ?? '') !== (after.description ?? ''),
+      'description',
+      () => 'changed the description',
+    ],
+    [
+      before.confidential !== after.confidential,
+      after.confidential ? 'confidential' : 'visible',
+      () => says.hidden(after.confidential),
+    ],
+    [before.due_date !== after.due_date, 'due_date', () => says.dueOn(before.due_date, after.due_date)],
+    [before.weight !== after.weight, 'weight', () => says.weighs(after.weight)],
+    [
+      before.milestone_id !== after.milestone_id,
+      'milestone',
+      async () =>
+        after.milestone_id === null
+          ? says.milestoneRemoved(await milestoneTitle(deed.db, before.milestone_id ?? 0))
+          : says.milestoneSet(await milestoneTitle(deed.db, after.milestone_id)),
+    ],
+    [before.iteration_id !== after.iteration_id, 'iteration', () => says.iterationSet(after.iteration_id)],
+    [
+      before.discussion_locked !== after.discussion_locked,
+      after.discussion_locked ? 'locked' : 'unlocked',
+      () => says.lockedIn(after.discussion_locked, 'issue'),
+    ],
+    [
+      before.state !== after.state,
+      after.state === 'closed' ? 'closed' : 'reopened',
+      () => (after.state === 'closed' ? 'closed' : 'reopened'),
+    ],
+  ]
+  for (const [changed, action, body] of told) if (changed) await note(deed, before.id, action, await body())
+}
+
+/** Writes down what charts and timelines are drawn from. */
+async function record({ db, actor }: IssueDeed, before: Issue, after: IssueColumns): Promise<void> {
+  const deed = { noteable_id: before.id, user_id: actor.id }
+  await recordMilestone(
+    db,
+    { ...deed, state: after.state },
+    { from: before.milestone_id, to: after.milestone_id },
+  )
+  await recordIteration(db, deed, { from: before.iteration_id, to: after.iteration_id })
+  if (before.weight !== after.weight) await recordWeight(db, { ...deed, weight: after.weight })
+  if (before.state === after.state) return
+  await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import { statement, type Slots } from '../../db/statement.ts'
+import type { RefMove } from '../../git/refs/refs.ts'
+import type { Instance } from '../../instance.ts'
+import { enqueue, type Job } from '../../jobs/job.ts'
+import { repositoryPath } from '../places/projects.ts'
+import {
+  mergeRequestOptions,
+  pipelineOptions,
+  type MergeRequestOptions,
+  type PipelineOptions,
+} from './options.ts'
+
+const HEADS = 'refs/heads/'
+const TAGS = 'refs/tags/'
+/** Refs that one push may move and still get a pipeline each, as published. */
+const MAX_REFS = 4
+
+/** Branches whose merge requests the options of one push reach, as published. */
+const MAX_BRANCHES = 10
+
+interface Pushing {
+  readonly project_id: number
+  readonly user_id: number
+  readonly options?: readonly string[]
+}
+
+/** Branches and tags that were pushed. */
+export interface PushedRefs {
+  readonly project_id: number
+  readonly user_id: number
+  readonly moves: readonly { readonly ref: string; readonly from: string | null; readonly to: string }[]
+  readonly options?: PipelineOptions
+  /** What the push asks of merge requests, once its pipelines are there. */
+  readonly after?: PushedOptions
+}
+
+/** What a push asks of the merge requests of its branches. */
+export interface PushedOptions {
+  readonly project_id: number
+  readonly user_id: number
+  readonly branches: readonly string[]
+  readonly options: MergeRequestOptions
+}
+/** Obeys push options about merge requests. Runs in `areas/merge_requests`. */
+export const pushedOptions: Pick<Job<PushedOptions>, 'name'> = { name: 'obey_push_options' }
+
+/** Creates the pipelines of a push: the engine, which stands above this room, has the job of that name. */
+export const pushedRefs: Pick<Job<PushedRefs>, 'name'> = { name: 'create_push_pipelines' }
+
+/** A merge request that was opened. */
+export interface NewMergeRequest {
+  readonly merge_request_id: number
+  readonly user_id: number
+}
+/** Creates the first pipeline of a merge request: the same of a merge request. */
+export const newMergeRequest: Pick<Job<NewMergeRequest>, 'name'> = { name: 'create_first_pipeline' }
+
+const configured = statement(
+  (p: Slots<{ id: number }>) => sql<{ path: string | null }>`
+    select nullif(settings->>'ci_config_path', '') as path from projects where id = ${p.id}`,
+)
+
+/** Asks for the pipelines of moved branches and tags, where one of them has a configuration. */
+export async function askForPipelines(
+  { db, git }: Pick<Instance, 'db' | 'git'>,
+  { project_id, user_id, options = [] }: Pushing,
+  moved: readonly RefMove[],
+): Promise<void> {
+  const moves = moved.flatMap(({ ref, from, to }) =>
+    to !== undefined && (ref.startsWith(HEADS) || ref.startsWith(TAGS))
+      ? [{ ref, from: from ?? null, to }]
+      : [],
+  )
+  const branches = moves.flatMap(({ ref }) => (ref.startsWith(HEADS) ? [ref.slice(HEADS.length)] : []))
+  const asked = mergeRequestOptions(options)
+  const after =
+    asked === undefined || branches.length === 0 || branches.length > MAX_BRANCHES
+      ? undefined
+      : { project_id, user_id, branches, options: asked }
+  const wanted = { project_id, user_id, moves, options: pipelineOptions(options), ...(after && { after }) }
+  if (await mayRun({ db, git }, wanted)) await enqueue(db, pushedRefs, wanted)
+  else if (after !== undefined) await enqueue(db, pushedOptions, after)
+}
+
+/** Whether one of the moved refs has a configuration. */
+async function mayRun(
+  { db, git }: Pick<Instance, 'db' | 'git'>,
+  { project_id, moves }: Pick<PushedRefs, 'project_id' | 'moves'>,
+): Promise<boolean> {
+  if (moves.length === 0 || moves.length > MAX_REFS) return false
+  const path = (await db.one(configured, { id: project_id }))?.path ?? '.gitlab-ci.yml'
+  const repository = git.repository(repositoryPath(project_id))
+  for (const { to } of moves) {
+    const sha = await repository.resolve(to)
+    if (sha !== undefined && (await repository.entry(sha, path)) !== undefined) return true
+  }
+  return false
+}
