@@ -9,21 +9,48 @@ import { onceFor } from './once.ts'
 import type { NamedOperation } from './operation.ts'
 import type { Inbound } from './inbound_limits.ts'
 
-const placesOf = onceFor((_inbound: Inbound) => ({ taken: 0 }))
+/** Milliseconds that a body keeps its place while it arrives and others are turned away. */
+const PATIENCE = 250
+
+interface Place {
+  readonly since: number
+  /** Refuses the request and closes its connection. False once the body has arrived. */
+  readonly giveUp: () => boolean
+}
+
+/** In the order in which they were taken. */
+const placesOf = onceFor((_inbound: Inbound) => new Set<Place>())
+
+/** Frees the place whose body has been arriving the longest: slow senders do not lock out the others. */
+function freeSlowest(places: Set<Place>): boolean {
+  const patient = performance.now() - PATIENCE
+  for (const place of places) {
+    if (place.since > patient) return false
+    if (place.giveUp()) return places.delete(place)
+  }
+  return false
+}
 
 /** Route options of an inbound operation: a body limit of its own, and a place for each request until its answer. */
 export const inboundRoute = (
   inbound: Inbound,
 ): { bodyLimit: number; onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void> } => ({
   bodyLimit: inbound.limit,
-  onRequest: async (_request, reply) => {
+  onRequest: async ({ raw }, reply) => {
     const places = placesOf(inbound)
-    if (places.taken >= inbound.atOnce) {
+    if (places.size >= inbound.atOnce && !freeSlowest(places)) {
       if (inbound.pause !== undefined) await sleep(inbound.pause)
       throw inbound.busy()
     }
-    places.taken += 1
-    reply.raw.once('close', () => (places.taken -= 1))
+    const giveUp = (): boolean => {
+      // The reader of the body listens while it reads. Its failure is answered with the error that it is given.
+      if (raw.readableEnded || raw.listenerCount('error') === 0) return false
+      reply.header('connection', 'close')
+      return raw.emit('error', inbound.busy())
+    }
+    const place = { since: performance.now(), giveUp }
+    places.add(place)
+    reply.raw.once('close', () => places.delete(place))
   },
 })
 

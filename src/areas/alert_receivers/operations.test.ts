@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { alertsOf, makeReceiver, send, type Receiver } from '../../../test/support/alerts.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld, visible } from '../../../test/support/stand.ts'
+import { listen, request, speak } from '../../../test/support/wire.ts'
 import type { Answered } from '../../../test/support/world.ts'
 import { disable, rotate } from '../../alerts/integrations.ts'
 import type { IntegrationType } from '../../db/schema/alerts.ts'
@@ -433,6 +437,34 @@ test('past 64 requests at once the answer is 503 with Retry-After, and what was 
   const stored = await alertsOf(world(), project)
   assert.equal(stored.length, answers.filter(({ status }) => status === 200).length)
   assert.equal(stored.length + refused.length, 200)
+})
+
+test('bodies that arrive slowly give their places to other senders, and are told to repeat', async () => {
+  const { project, receiver } = await place()
+  const { app } = world()
+  const port = await listen(app)
+  const head = request(`POST ${receiver.path}`, { connection: 'keep-alive', 'content-length': '1000' })
+  const sockets: Socket[] = []
+  const slow = Array.from({ length: 64 }, () =>
+    speak(port, async (socket) => {
+      sockets.push(socket)
+      socket.write(`${head}{`)
+    }),
+  )
+  const connected = promisify(app.server.getConnections.bind(app.server))
+  while ((await connected()) < 64) await setTimeout(20)
+  await setTimeout(400)
+  for (const title of ['one', 'two'])
+    assert.equal((await send(world(), receiver, { title })).status, 200, title)
+  const heard = await Promise.race(slow)
+  assert.deepEqual([heard.statuses, heard.closed], [[503], true])
+  assert.match(heard.text, /^retry-after: 1\r$/im)
+  assert.deepEqual(
+    (await alertsOf(world(), project)).map(({ title }) => title),
+    ['one', 'two'],
+  )
+  for (const socket of sockets) socket.destroy()
+  await Promise.all(slow)
 })
 
 test('a new alert and a repeated one cost two statements each', async () => {
