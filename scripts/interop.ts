@@ -1,4 +1,5 @@
 import { PROGRAMS, type Program } from '../test/interop/programs.ts'
+import { objectStore } from '../test/interop/object_store.ts'
 import { REGISTRY_PROGRAMS } from '../test/interop/registries.ts'
 import { withRegistry } from '../test/interop/registry_target.ts'
 import { withTarget } from '../test/interop/target.ts'
@@ -10,6 +11,7 @@ type Tried = Program<void>
 const TRIED: readonly Tried[] = [
   ...PROGRAMS.map((program) => ({ ...program, run: () => withTarget(program.run) })),
   ...REGISTRY_PROGRAMS.map((program) => ({ ...program, run: () => withRegistry(program.run) })),
+  objectStore,
 ]
 
 async function outcomeOf({ version, run }: Tried): Promise<readonly [string, string]> {
@@ -25,7 +27,8 @@ async function outcomeOf({ version, run }: Tried): Promise<readonly [string, str
 }
 
 const rows: string[] = []
-for (const program of TRIED) {
+const [wanted = ''] = process.argv.slice(2)
+for (const program of TRIED.filter(({ name }) => name.toLowerCase().includes(wanted))) {
   const [version, outcome] = await outcomeOf(program)
   rows.push(`| ${program.name} | ${version} | ${program.tries} | ${outcome} |`)
 }

@@ -4,6 +4,7 @@ import { createLimiter } from './access/limits.ts'
 import { createSignIn } from './access/sign_in.ts'
 import { operations } from './areas/index.ts'
 import { packageAddress } from './areas/packages/addresses.ts'
+import { StorageAway } from './blobs/storage.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
@@ -44,7 +45,7 @@ export function createApp(
     allowed: allowedAt('/api/v4', served),
     rewrite: (url) => packageAddress(fold(url)),
     trustProxy: config.trustedProxies,
-    isAway: (error) => isAway(error) || isGitAway(error),
+    isAway: (error) => isAway(error) || isGitAway(error) || error instanceof StorageAway,
     isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),
     ...options,
   })
@@ -61,7 +62,7 @@ export function createApp(
   const waiting = createWaiting()
   client.listen('ci_queue', waiting.announce)
   mountCoordinator(app, { instance, traces: instance.traces, waiting, admit })
-  const { drain } = mountHealth(app, { client, metrics, config, signIn, admit })
+  const { drain } = mountHealth(app, { client, metrics, config, blobs: instance.blobs, signIn, admit })
   mountDocs(app, served, config)
   mountInvites(app, instance, admit)
   return { app, drain }

@@ -1,7 +1,20 @@
-import { statSync } from 'node:fs'
-import { isIP } from 'node:net'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import {
+  readBucket,
+  readDatabaseUrl,
+  readDomain,
+  readFolder,
+  readMailFrom,
+  readPort,
+  readProxies,
+  readRootToken,
+  readRunnerTimeout,
+  readSmtpUrl,
+  readUrl,
+  wrong,
+  type Bucket,
+} from './config_values.ts'
 import { PACKAGE_ROOT } from './package_root.ts'
 
 /** The settings that come from outside, checked once at start. Nothing else reads the environment. */
@@ -24,6 +37,8 @@ export interface Config {
   readonly pgBinDir: string | undefined
   readonly rootToken: string | undefined
   readonly secretFile: string
+  /** Undefined: blobs lie in the data directory. It holds a secret key. */
+  readonly bucket: Bucket | undefined
   /** Undefined: no mail is sent. It may hold a password. */
   readonly smtpUrl: string | undefined
   /** Whom mail is from. */
@@ -65,14 +80,18 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GUILDHALL_CONTRACT: 'all, or specified for the operations whose path the specification shows',
   DATABASE_URL: 'a PostgreSQL of your own; without it, one runs inside',
   PG_BIN_DIR: 'the folder of other PostgreSQL programs to run inside',
+  BLOB_URL: 'a bucket for files, such as s3://guildhall/blobs; without it, they lie in the data directory',
+  AWS_ENDPOINT_URL_S3: 'the S3 server of BLOB_URL, or AWS_ENDPOINT_URL; that of Amazon for AWS_REGION',
+  AWS_REGION: 'the region of BLOB_URL, or AWS_DEFAULT_REGION; us-east-1',
+  AWS_ACCESS_KEY_ID: 'who asks for the bucket of BLOB_URL',
+  AWS_SECRET_ACCESS_KEY: 'its secret',
+  AWS_SESSION_TOKEN: 'the token of temporary credentials, where they have one',
   SMTP_URL:
     'the server that sends mail, such as smtp://user:password@mail.example.com:587; without it, none is sent',
   GUILDHALL_MAIL_FROM: 'whom mail is from; noreply@ and the host in GUILDHALL_URL',
   GUILDHALL_RUNNER_TIMEOUT: 'the seconds after which a silent runner has lost its job; 300',
   LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info for serve and worker, warn for other commands`,
 }
-
-class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -103,6 +122,7 @@ export function readConfig(env: Environment = process.env): Config {
     pgBinDir: readFolder('PG_BIN_DIR', value('PG_BIN_DIR')),
     rootToken: readRootToken(value('GUILDHALL_ROOT_TOKEN')),
     secretFile: resolve(value('GUILDHALL_SECRET_FILE') ?? `${dataDir}/secret`),
+    bucket: readBucket(value),
     smtpUrl: readSmtpUrl(value('SMTP_URL')),
     mailFrom: readMailFrom(value('GUILDHALL_MAIL_FROM'), new URL(url).hostname),
     tier: one('GUILDHALL_TIER', TIERS),
@@ -127,108 +147,3 @@ export const atUrl = (config: Config, url: string): Config => ({
   url,
   hostname: new URL(url).hostname,
 })
-
-// The value of these may be a secret, so the error does not repeat it.
-const wrong = (name: string, given: string | undefined, takes: string): ConfigError =>
-  new ConfigError(`${name}${given === undefined ? '' : ` is "${given}"`}: it takes ${takes}`)
-
-function readPort(given: string | undefined): number {
-  if (given === undefined) return 8080
-  const port = Number(given)
-  if (!/^\d{1,5}$/.test(given) || port > 65_535)
-    throw wrong('GUILDHALL_PORT', given, 'a number from 0 to 65535')
-  return port
-}
-
-function readRunnerTimeout(given = '300'): number {
-  const seconds = Number(given)
-  if (!/^\d{1,5}$/.test(given) || seconds < 10)
-    throw wrong('GUILDHALL_RUNNER_TIMEOUT', given, 'a number of seconds from 10 to 99999')
-  return seconds
-}
-
-function readUrl(given: string | undefined, host: string, port: number): string {
-  if (given === undefined) {
-    const name = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host
-    return `http://${name}${port === 80 ? '' : `:${port}`}`
-  }
-  const url = URL.canParse(given) ? new URL(given) : undefined
-  const holdsUser = url !== undefined && (url.username !== '' || url.password !== '')
-  if (
-    url === undefined ||
-    holdsUser ||
-    !/^https?:$/.test(url.protocol) ||
-    url.search !== '' ||
-    url.hash !== ''
-  )
-    throw wrong(
-      'GUILDHALL_URL',
-      given.includes('@') ? undefined : given,
-      'an http or https address such as https://git.example.com',
-    )
-  return given.replace(/\/+$/, '')
-}
-
-function readDomain(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^[a-z\d]([-.a-z\d]*[a-z\d])?$/i.test(given))
-    throw wrong('GUILDHALL_PAGES_DOMAIN', given, 'a host name such as pages.example.com')
-  return given
-}
-
-function readProxies(given: string | undefined): string[] {
-  const ranges = (given ?? '').split(',').flatMap((part) => part.trim() || [])
-  for (const range of ranges) {
-    const [address = '', bits = '0', ...rest] = range.split('/')
-    const most = isIP(address) === 4 ? 32 : 128
-    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most)
-      throw wrong('GUILDHALL_TRUSTED_PROXIES', given, 'addresses and ranges such as 10.0.0.1, 10.1.0.0/16')
-  }
-  return ranges
-}
-
-function readDatabaseUrl(given: string | undefined): string | undefined {
-  if (given !== undefined && !isDatabaseUrl(given))
-    throw wrong('DATABASE_URL', undefined, 'an address such as postgres://user:password@host:5432/guildhall')
-  return given
-}
-
-/** A socket stands in the query, with no host: no URL without one may name a user. */
-function isDatabaseUrl(given: string): boolean {
-  const address = given.replace(/@\//, '@localhost/')
-  if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(address)) return false
-  const { username, password, pathname } = new URL(address)
-  try {
-    for (const part of [username, password, pathname]) decodeURIComponent(part)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function readSmtpUrl(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  const url = URL.canParse(given) ? new URL(given) : undefined
-  if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
-    throw wrong('SMTP_URL', undefined, 'an address such as smtp://user:password@mail.example.com:587')
-  return given
-}
-
-function readMailFrom(given: string | undefined, hostname: string): string {
-  if (given === undefined) return `noreply@${hostname}`
-  if (!/^[^\s@<>"]+@[^\s@<>"]+$/.test(given))
-    throw wrong('GUILDHALL_MAIL_FROM', given, 'a mail address such as guildhall@example.com')
-  return given
-}
-
-function readFolder(name: string, given: string | undefined): string | undefined {
-  if (given !== undefined && !isAbsolute(given)) throw wrong(name, given, 'an absolute path')
-  if (given !== undefined && !statSync(given, { throwIfNoEntry: false })?.isDirectory())
-    throw wrong(name, given, 'the path of a folder that is there')
-  return given
-}
-
-function readRootToken(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^[\x21-\x7e]{20,255}$/.test(given))
-    throw wrong('GUILDHALL_ROOT_TOKEN', undefined, '20 to 255 visible ASCII characters without blanks')
-  return given
-}

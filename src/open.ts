@@ -20,6 +20,7 @@ import { rewriteMavenMetadata } from './packages/maven_metadata.ts'
 import { collectBlobs } from './blobs/collect.ts'
 import { openDisk } from './blobs/disk.ts'
 import { BLOB_REFERENCES } from './blobs/references.ts'
+import type { BlobStorage } from './blobs/storage.ts'
 import type { Config } from './config.ts'
 import { hearCommits } from './core/pushes/commit_references.ts'
 import { sendInvitations } from './core/people/invitation_mail.ts'
@@ -132,6 +133,12 @@ export async function openInstance(config: Config, options: OpenOptions): Promis
   }
 }
 
+/** The client of S3 is loaded where a bucket is configured. */
+async function openStorage({ bucket, dataDir }: Config): Promise<BlobStorage> {
+  if (bucket === undefined) return openDisk(join(dataDir, 'blobs'))
+  return (await import('./blobs/s3.ts')).openS3(bucket)
+}
+
 async function furnish(
   config: Config,
   database: Database,
@@ -154,7 +161,7 @@ async function furnish(
       db: client,
       blobs: openBlobs({
         db: client,
-        storage: openDisk(join(config.dataDir, 'blobs')),
+        storage: await openStorage(config),
         references: BLOB_REFERENCES,
       }),
       git,

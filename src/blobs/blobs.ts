@@ -30,6 +30,8 @@ export interface Blobs {
   discard(sha256s: readonly string[]): Promise<void>
   /** Removes blobs that no row names, and what killed processes left. Returns how many files it removed. */
   collect(): Promise<number>
+  /** Rejects with `StorageAway` while blobs can be neither written nor read. */
+  check(): Promise<void>
 }
 
 /** No blob has that digest. */
@@ -90,6 +92,7 @@ export function openBlobs({ db, storage, references }: BlobsOptions): Blobs {
       if (sha256s.length > 0 && (await db.run(age, { sha256s })) > 0) await collect()
     },
     collect,
+    check: () => storage.check(),
   }
 }
 

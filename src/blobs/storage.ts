@@ -14,4 +14,9 @@ export interface BlobStorage {
   get(location: string, range?: Range): Promise<Readable>
   /** Removes a file, or what a failed `put` left of it. Resolves when there is none. */
   remove(location: string): Promise<void>
+  /** Rejects with `StorageAway` while the storage cannot be used. */
+  check(): Promise<void>
 }
+
+/** The storage did not answer, or refused its credentials: the same request may succeed later. */
+export class StorageAway extends Error {}

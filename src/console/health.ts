@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Blobs } from '../blobs/blobs.ts'
 import type { Config } from '../config.ts'
 import type { Client } from '../db/client.ts'
 import { statement } from '../db/statement.ts'
@@ -77,6 +78,7 @@ interface HealthOptions extends Pick<Surroundings, 'signIn' | 'admit'> {
   readonly client: Client
   readonly metrics: Metrics
   readonly config: Config
+  readonly blobs: Pick<Blobs, 'check'>
 }
 
 interface DatabaseState {
@@ -99,12 +101,22 @@ async function isDiskFull(folder: string): Promise<boolean> {
 }
 
 /** Why the server cannot serve, undefined when it can. */
-async function unreadiness(client: Client, dataDir: string): Promise<string | undefined> {
+async function unreadiness(
+  { client, config: { dataDir }, blobs }: Pick<HealthOptions, 'client' | 'config' | 'blobs'>,
+  log: FastifyBaseLogger,
+): Promise<string | undefined> {
   const state = await client.one(stateOfDatabase, {}).catch(() => undefined)
   if (state === undefined) return 'the database is away'
   if (state.read_only) return 'the database is read-only'
   if (await isDiskFull(dataDir)) return 'the disk is full'
-  return state.has_admin ? undefined : 'there is no administrator yet'
+  if (!state.has_admin) return 'there is no administrator yet'
+  return blobs.check().then(
+    () => undefined,
+    (error: unknown) => {
+      log.warn({ err: error }, 'the blob store is away')
+      return 'the blob store is away'
+    },
+  )
 }
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
@@ -124,14 +136,14 @@ const mayWatch = async (
 /** Liveness, readiness and metrics. After `drain` the server says that it is not ready. */
 export function mountHealth(
   app: FastifyInstance,
-  { client, metrics, admit, ...who }: HealthOptions,
+  { metrics, admit, ...who }: HealthOptions,
 ): { drain: () => void } {
   let draining = false
   app.get('/-/liveness', async (_request, reply) =>
     reply.type('application/json').send(Buffer.from('{"status":"ok"}')),
   )
-  app.get('/-/readiness', async (_request, reply) => {
-    const reason = draining ? undefined : await unreadiness(client, who.config.dataDir)
+  app.get('/-/readiness', async (request, reply) => {
+    const reason = draining ? undefined : await unreadiness(who, request.log)
     const status = draining ? 'draining' : reason === undefined ? 'ok' : 'failed'
     return reply
       .code(status === 'ok' ? 200 : 503)

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until } from '../support/program.ts'
+import { freePort, until } from '../support/program.ts'
 
 /** Where a program sends to, and how its deeds are seen. */
 export interface Target {
@@ -30,15 +29,6 @@ export interface Program<Needs = Target> {
   readonly tries: string
   /** Throws where the service does not do what the program needs. */
   readonly run: (target: Needs) => Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const ALERTMANAGER = 'prometheus-alertmanager'

@@ -12,7 +12,7 @@ function versionOf(command: string, ...args: readonly string[]): string | undefi
   return status === 0 ? /\d+(?:\.\d+)+/.exec(stdout)?.[0] : undefined
 }
 
-const curl: Program<RegistryTarget> = {
+export const curl: Program<RegistryTarget> = {
   name: 'curl',
   version: () => versionOf('curl', '--version'),
   tries: 'generic: upload, download, a part; refused by a rule and by a size',

@@ -37,9 +37,12 @@ export interface RegistryTarget {
   ) => Promise<Ran>
 }
 
-/** Runs `work` with a server of its own. */
-export async function withRegistry(work: (target: RegistryTarget) => Promise<void>): Promise<void> {
-  const place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: ROOT_TOKEN, LOG_LEVEL: 'warn' })
+/** Runs `work` with a server of its own, which has `settings` in its environment. */
+export async function withRegistry(
+  work: (target: RegistryTarget) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const place = await openReadyPlace({ GUILDHALL_ROOT_TOKEN: ROOT_TOKEN, LOG_LEVEL: 'warn', ...settings })
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-registry-'))
   let folders = 0
   try {

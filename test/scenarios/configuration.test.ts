@@ -57,6 +57,12 @@ suite('a wrong variable', { concurrency: 2 }, () => {
       'http://u:secret@mail',
       ': it takes an address such as smtp://user:password@mail.example.com:587',
     ],
+    [
+      'BLOB_URL',
+      'https://bucket',
+      ' is "https://bucket": it takes s3:// and a bucket, such as s3://guildhall/blobs',
+    ],
+    ['BLOB_URL', 's3://id:secret@bucket', ': it takes s3:// and a bucket, such as s3://guildhall/blobs'],
     ['GUILDHALL_MAIL_FROM', 'us', ' is "us": it takes a mail address such as guildhall@example.com'],
     ['GUILDHALL_ROOT_TOKEN', 'short', ': it takes 20 to 255 visible ASCII characters without blanks'],
     [
@@ -74,6 +80,17 @@ suite('a wrong variable', { concurrency: 2 }, () => {
       )
       assert.equal(existsSync(place.dataDir), false)
     })
+
+  test('a bucket without credentials, or at no address, is refused by name', async () => {
+    const bucket = { BLOB_URL: 's3://bucket' }
+    const alone = await place.run(['serve'], bucket)
+    assert.equal(alone.stderr, 'guildhall: AWS_ACCESS_KEY_ID: it takes a value where BLOB_URL is set\n')
+    const lost = await place.run(['serve'], { ...bucket, AWS_ENDPOINT_URL: 's3.example.com' })
+    assert.equal(
+      lost.stderr,
+      'guildhall: AWS_ENDPOINT_URL_S3: it takes an address such as https://s3.example.com\n',
+    )
+  })
 
   test('a host that is not of this machine is refused by name', async () => {
     const { code, stderr } = await place.run(['serve'], { GUILDHALL_HOST: '192.0.2.1', GUILDHALL_PORT: '0' })

@@ -52,7 +52,7 @@ export interface Running extends Started {
   readonly stop: () => Promise<Ended>
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

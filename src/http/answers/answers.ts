@@ -94,10 +94,13 @@ function sendFile(
   const range = isSame ? rangeOf(wanted, size) : undefined
   if (range === 'none') throw rangeNotSatisfiable(size)
   const { start, end } = range ?? { start: 0, end: size - 1 }
-  reply.headers({ ...headers, 'accept-ranges': 'bytes', 'content-length': String(end - start + 1) })
-  if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  return open(range).then((body) => reply.send(body))
+  const send = (body: Readable): FastifyReply => {
+    reply.headers({ ...headers, 'accept-ranges': 'bytes', 'content-length': String(end - start + 1) })
+    if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
+    return reply.send(body)
+  }
+  // Where opening fails, the refusal has none of these headers.
+  return request.method === 'HEAD' ? send(Readable.from([])) : open(range).then(send)
 }
 
 const onceCalled = <T>(make: () => T): (() => T) => {
