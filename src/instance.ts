@@ -2,7 +2,7 @@ import type { Traces } from './ci/jobs/traces.ts'
 import type { Vault } from './access/secrets.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
-import type { Moving } from './core/pushes/pending_ref_updates.ts'
+import type { PendingRefUpdates } from './core/pushes/pending_ref_updates.ts'
 import type { Outbound } from './core/settings/outbound_requests.ts'
 import type { Settings } from './core/settings/settings.ts'
 import type { Db } from './db/db.ts'
@@ -16,7 +16,7 @@ export interface Instance {
   readonly blobs: Blobs
   readonly git: Git
   readonly settings: Settings
-  readonly moving: Moving
+  readonly pendingRefUpdates: PendingRefUpdates
   readonly outbound: Outbound
   readonly vault: Vault
   /** Logs of jobs. */

@@ -1,5 +1,5 @@
 import { mergeAfterPipeline } from './areas/merge_requests/auto_merge_job.ts'
-import { obeyPushOptions } from './areas/merge_requests/push_options_job.ts'
+import { applyPushOptions } from './areas/merge_requests/push_options_job.ts'
 import { branchByCommand } from './areas/merge_requests/commanded.ts'
 import { issueByCommand } from './areas/issues/commanded.ts'
 import { existsSync, statSync } from 'node:fs'
@@ -22,12 +22,12 @@ import { openDisk } from './blobs/disk.ts'
 import { BLOB_REFERENCES } from './blobs/references.ts'
 import type { BlobStorage } from './blobs/storage.ts'
 import type { Config } from './config.ts'
-import { hearCommits } from './core/pushes/commit_references.ts'
+import { processCommitMessages } from './core/pushes/commit_references.ts'
 import { sendInvitations } from './core/people/invitation_mail.ts'
 import { scheduleIterations } from './core/planning/iteration_schedule.ts'
 import { openMoving } from './core/pushes/pending_ref_updates.ts'
 import { openOutbound, type OutboundLimits } from './core/settings/outbound_requests.ts'
-import { fillRepository } from './core/pushes/import_job.ts'
+import { importRepository } from './core/pushes/import_job.ts'
 import { watchImports } from './core/pushes/import_watch.ts'
 import { compareAgain, dropMergeRequestHead, keepMergeRequestHead } from './core/merge_requests/moves.ts'
 import { removeRepository } from './core/places/project_removal.ts'
@@ -37,7 +37,7 @@ import {
   measureRepository,
 } from './core/repositories/repositories.ts'
 import { openSettings } from './core/settings/settings.ts'
-import { openUnheardPushes } from './core/pushes/unheard_pushes.ts'
+import { openUnheardPushes } from './core/pushes/undelivered_pushes.ts'
 import { syncIncident } from './alerts/incidents.ts'
 import { pruneErrorEvents } from './errors/partitions.ts'
 import type { Client } from './db/client.ts'
@@ -67,17 +67,17 @@ const JOBS: readonly AnyJob[] = [
   measureRepository,
   followDefaultBranch,
   maintainRepository,
-  hearCommits,
+  processCommitMessages,
   compareAgain,
   keepMergeRequestHead,
   dropMergeRequestHead,
-  fillRepository,
+  importRepository,
   removeRepository,
   scheduleIterations,
   sendInvitations,
   branchByCommand,
   mergeAfterPipeline,
-  obeyPushOptions,
+  applyPushOptions,
   issueByCommand,
   pruneErrorEvents,
   syncIncident,
@@ -168,7 +168,10 @@ async function furnish(
       settings,
       vault,
       outbound,
-      moving: openMoving(join(config.dataDir, 'moving'), openUnheardPushes(join(config.dataDir, 'unheard'))),
+      pendingRefUpdates: openMoving(
+        join(config.dataDir, 'pendingRefUpdates'),
+        openUnheardPushes(join(config.dataDir, 'unheard')),
+      ),
       traces: openTraces(join(config.dataDir, 'traces')),
     },
     close: async () => {

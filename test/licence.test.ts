@@ -72,7 +72,7 @@ test('tier and offering hold from the configuration until they are set, then fro
 test('operations of a project or group that need a tier need a plan too, right behind its record', () => {
   for (const op of operations) {
     const gates = gatesOf(op)
-    const at = gates.findIndex(({ along }) => along === 'project' || along === 'group')
+    const at = gates.findIndex(({ preload: along }) => along === 'project' || along === 'group')
     const [tier] = tiersOf(op)
     const plans = gates.flatMap(({ plan }) => plan ?? [])
     assert.deepEqual(plans, tier === undefined || at === -1 ? [] : [tier], op.name)

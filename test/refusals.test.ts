@@ -162,7 +162,7 @@ for (const op of operations) {
       assert.deepEqual(refused(answer), { status: 403, body: { message: '403 Forbidden' } })
     })
 
-  const loader = gatesOf(op).find((gate) => gate.along !== undefined)
+  const loader = gatesOf(op).find((gate) => gate.preload !== undefined)
   if (loader)
     refuses('a hidden parent as it refuses an absent one', async () => {
       const hidden = await ask(op, { as: stranger })

@@ -24,8 +24,12 @@ export function actsBy(operation: AnyOperation): (instance: Instance, act: Act) 
     const user = await users.find(instance.db, user_id)
     if (user?.state !== 'active') return
     const { id, username, name, email, admin, external } = user
-    const visitor = { actor: { id, username, name, email, admin, external }, tokenId: null, along: project }
-    const visit = { method: op.method, headers: {}, sent, ip: '', along: undefined }
+    const visitor = {
+      actor: { id, username, name, email, admin, external },
+      tokenId: null,
+      preloaded: project,
+    }
+    const visit = { method: op.method, headers: {}, sent, ip: '', preload: undefined }
     const run = async (db: Db): Promise<void> => {
       const ctx = contextOf({ ...instance, db }, visitor, visit)
       await entryOf(op)(ctx, sent, path)

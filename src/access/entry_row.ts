@@ -3,12 +3,12 @@ import { ROLES, belongsBelow, heldBy, roleInNamespace, roleInProject } from '../
 import type { Db } from '../db/db.ts'
 import { statements } from '../db/statement.ts'
 import type { Visit } from '../http/entry.ts'
-import type { Actor, Along } from '../http/gate.ts'
+import type { Actor, Preload } from '../http/gate.ts'
 
 /** The kind of credential, and the record read with it: sign-in and the first record are one statement. */
 interface Shape {
   readonly who: 'nobody' | 'token' | 'user_id' | 'username' | 'job'
-  readonly along: Along | 'nothing'
+  readonly preload: Preload | 'nothing'
   readonly by: 'id' | 'full_path'
 }
 interface Values {
@@ -79,7 +79,7 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
     ],
     group: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')} and n.kind = 'group'`],
     namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
-  }[shape.along] as [RawBuilder<unknown>, RawBuilder<unknown>]
+  }[shape.preload] as [RawBuilder<unknown>, RawBuilder<unknown>]
   return sql<Row>`
     select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${shape.who === 'job' ? JOB : sql``} ${USER}, clock.version as settings_version ${columns}
       from settings_clock clock ${user} ${joins}`
@@ -90,12 +90,12 @@ export async function enter(
   db: Db,
   who: Shape['who'],
   key: Values['who'],
-  along: Visit['along'],
+  preload: Visit['preload'],
 ): Promise<Row> {
-  const ref = along && readRef(along.ref)
+  const ref = preload && readRef(preload.ref)
   const shape: Shape = {
     who,
-    along: along && ref !== undefined ? along.kind : 'nothing',
+    preload: preload && ref !== undefined ? preload.kind : 'nothing',
     by: ref?.by ?? 'id',
   }
   const row = await db.one(entries(shape), { who: key, ref: ref?.value ?? null })

@@ -1,5 +1,5 @@
 import { branchesOpenTo } from '../core/repositories/collaboration.ts'
-import { findMoved } from '../core/places/project_redirects.ts'
+import { findRedirect } from '../core/places/project_redirects.ts'
 import { placeToMake, type NewPlace } from '../core/pushes/push_to_create.ts'
 import { findIdByAlias, repositoryPath, type Project } from '../core/places/projects.ts'
 import { ROLES, canSee } from '../core/sight/roles.ts'
@@ -93,7 +93,7 @@ export function createGitAccess(
     // Let in before, by its id: it has no other address, and none is made for it.
     if (typeof place === 'number') return judge(instance, { wish, place: '' }, await readAt(String(place)))
     const bearer = await readAt(await refOf(instance, place))
-    if (bearer.along !== undefined) return judge(instance, { wish, place }, bearer)
+    if (bearer.preloaded !== undefined) return judge(instance, { wish, place }, bearer)
     const moved = await movedTo(instance.db, place, bearer.actor)
     if (moved === undefined) return judge(instance, { wish, place }, bearer)
     return { ...(await judge(instance, { wish, place }, await readAt(moved))), moved: true }
@@ -103,7 +103,7 @@ export function createGitAccess(
 /** The id of the project that had this address before, whoever asks; judged as any other. */
 async function movedTo(db: Db, place: string, actor: Actor | null): Promise<string | undefined> {
   if (!isPath(place)) return undefined
-  const moved = await findMoved(db, place, actor?.id ?? null)
+  const moved = await findRedirect(db, place, actor?.id ?? null)
   return moved && String(moved.id)
 }
 
@@ -126,9 +126,9 @@ interface Asked {
 async function judge(
   instance: Pick<Instance, 'db' | 'settings'>,
   { wish, place }: Asked,
-  { actor, scopes, along }: Bearer,
+  { actor, scopes, preloaded }: Bearer,
 ): Promise<GitEntry> {
-  const found = along as Project | undefined
+  const found = preloaded as Project | undefined
   const project = found && canSee(actor, found.visibility, found.role, ROLES.guest) ? found : undefined
   const readable = project && mayReadCode(actor, project)
   if (actor === null) {
@@ -173,7 +173,7 @@ async function enterJob(
 ): Promise<GitEntry> {
   const bearer = await readJobToken(instance.db, token, { kind: 'project', ref })
   if (bearer === undefined) throw accessDenied()
-  const project = bearer.along as Project | undefined
+  const project = bearer.preloaded as Project | undefined
   const isOpen = project?.id === bearer.projectId || project?.visibility === 'public'
   if (project === undefined || !isOpen) throw noProject()
   if (wish === 'push') throw forbidden('You are not allowed to upload code.')

@@ -9,18 +9,18 @@ import type { Here } from './conversation_records.ts'
 // Who may read, say, change and settle what, in front of something that is talked about.
 
 /** Signed in, in front of something to talk about. */
-export type Talking = Here & { readonly actor: Actor }
+export type Commenting = Here & { readonly actor: Actor }
 
 const member = ({ reader }: Here): boolean => reader.viewer?.admin === true || reader.role >= ROLES.guest
 
 /** Whether the reader may say anything about it: what is locked is for members alone. */
-export const mayTalk = (here: Here): boolean =>
+export const mayComment = (here: Here): boolean =>
   here.reader.viewer !== null && (!here.noteable.locked || member(here))
 
-export const talks = allows({
+export const canComment = allows({
   says: 'whoever sees it; members alone while its discussion is locked',
   refuses: forbidden,
-  holds: (here: Has<Here>) => mayTalk(here),
+  holds: (here: Has<Here>) => mayComment(here),
 })
 
 /** A thread about it that the caller sees. */
@@ -48,7 +48,7 @@ const manages = (here: Here): boolean =>
 /** Whether the reader may change or delete the note; what the service wrote, nobody may. */
 export const mayEdit = (here: Here, row: Pick<Note, 'author_id' | 'system_action'>): boolean =>
   row.system_action === null &&
-  mayTalk(here) &&
+  mayComment(here) &&
   (manages(here) || (row.author_id !== null && row.author_id === here.reader.viewer?.id))
 
 export const editsNote = allows({
@@ -58,9 +58,9 @@ export const editsNote = allows({
 })
 
 /** Whether the reader may settle threads: from Developer on, or as the author of what they are about. */
-export const maySettle = (here: Here): boolean => {
+export const mayResolve = (here: Here): boolean => {
   const { viewer, role } = here.reader
-  if (viewer === null || !mayTalk(here)) return false
+  if (viewer === null || !mayComment(here)) return false
   return viewer.admin || role >= ROLES.developer || here.noteable.author_id === viewer.id
 }
 

@@ -25,15 +25,15 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
   const read = createTokenReader(instance)
   return async (visit) => {
     const { headers, sent, basic = false } = visit
-    if (visit.ownToken) return read(undefined, visit.along, () => {})
+    if (visit.ownToken) return read(undefined, visit.preload, () => {})
     const ofJob = visit.jobTokens ? jobTokenOf(headers, sent, basic) : undefined
     if (ofJob !== undefined) return enterJob(instance.db, ofJob, visit)
     const token = tokenOf(visit.headers, visit.sent)
     const password = token === undefined && visit.basic ? passwordOf(visit.headers) : undefined
     if (password !== undefined) return readPassword(read, password, visit)
-    if (token === undefined) return read(undefined, visit.along, () => {})
+    if (token === undefined) return read(undefined, visit.preload, () => {})
     const sudo = sudoOf(visit)
-    const bearer = await read(token, sudo === undefined ? visit.along : undefined, (scopes) =>
+    const bearer = await read(token, sudo === undefined ? visit.preload : undefined, (scopes) =>
       checkScope(scopes, visit),
     )
     if (sudo === undefined || bearer.actor === null) return bearer
@@ -49,7 +49,7 @@ export interface Bearer extends Visitor {
 
 type TokenReader = (
   token: string | undefined,
-  along: Visit['along'],
+  preload: Visit['preload'],
   check: (scopes: readonly string[]) => void,
 ) => Promise<Bearer>
 
@@ -58,14 +58,14 @@ type TokenReader = (
  * for scopes that will not.
  */
 export function createTokenReader({ db, settings, config }: Entrance): TokenReader {
-  return async (token, along, check) => {
+  return async (token, preload, check) => {
     if (token === undefined) {
-      if (along === undefined) return { actor: null, tokenId: null, along, scopes: [] }
-      const row = await enter(db, 'nobody', null, along)
+      if (preload === undefined) return { actor: null, tokenId: null, preloaded: undefined, scopes: [] }
+      const row = await enter(db, 'nobody', null, preload)
       await settings.catchUp(row.settings_version)
-      return { actor: null, tokenId: null, along: foundIn(row), scopes: [] }
+      return { actor: null, tokenId: null, preloaded: foundIn(row), scopes: [] }
     }
-    const row = await enter(db, 'token', digestOf(token), along)
+    const row = await enter(db, 'token', digestOf(token), preload)
     await settings.catchUp(row.settings_version)
     const actor = actorOf(row)
     if (row.token_id === null || actor === null) throw unauthorized()
@@ -76,7 +76,7 @@ export function createTokenReader({ db, settings, config }: Entrance): TokenRead
     if (row.user_state !== 'active') throw accountClosed(row.user_state, config)
     // Nobody waits for this, and losing it loses nothing but a date.
     if (row.token_stale) void touch(db, row.token_id).catch(() => {})
-    return { actor, tokenId: row.token_id, along: foundIn(row), scopes: row.token_scopes }
+    return { actor, tokenId: row.token_id, preloaded: foundIn(row), scopes: row.token_scopes }
   }
 }
 
@@ -91,11 +91,11 @@ const accountClosed = (state: string, { url }: Instance['config']): Problem =>
 
 /** A token sent as a password. Where it will not do, a reader goes on without one, and meets what is not open to all. */
 async function readPassword(read: TokenReader, password: string, visit: Visit): Promise<Visitor> {
-  const known = read(password, visit.along, (scopes) => checkScope(scopes, visit))
+  const known = read(password, visit.preload, (scopes) => checkScope(scopes, visit))
   const reads = visit.method === 'GET' || visit.method === 'HEAD'
   return known.catch((error: unknown) => {
     if (!reads || !(error instanceof Problem) || error.status !== 401) throw error
-    return read(undefined, visit.along, () => {})
+    return read(undefined, visit.preload, () => {})
   })
 }
 
@@ -104,32 +104,32 @@ export interface JobBearer {
   readonly actor: Actor
   readonly jobId: number
   readonly projectId: number
-  readonly along: unknown
+  readonly preloaded: unknown
 }
 
 /** The user of a running job by the job's token, with what is read along; undefined for any other token. */
 export async function readJobToken(
   db: Db,
   token: string,
-  along: Visit['along'],
+  preload: Visit['preload'],
 ): Promise<JobBearer | undefined> {
-  const row = await enter(db, 'job', digestOf(token), along)
+  const row = await enter(db, 'job', digestOf(token), preload)
   const actor = actorOf(row)
   const { job_id: jobId, job_project_id: projectId } = row
   if (actor === null || row.user_state !== 'active' || !jobId || projectId === undefined) return undefined
-  return { actor, jobId, projectId, along: foundIn(row) }
+  return { actor, jobId, projectId, preloaded: foundIn(row) }
 }
 
 /** A job reaches its own project, and reads those that are open to everybody; to it the others do not exist. */
-async function enterJob(db: Db, token: string, { method, along }: Visit): Promise<Visitor> {
-  const bearer = token === '' ? undefined : await readJobToken(db, token, along)
+async function enterJob(db: Db, token: string, { method, preload }: Visit): Promise<Visitor> {
+  const bearer = token === '' ? undefined : await readJobToken(db, token, preload)
   if (bearer === undefined) throw unauthorized()
   const { actor, jobId, projectId } = bearer
-  const found = bearer.along as { readonly id: number; readonly visibility: string } | undefined
+  const found = bearer.preloaded as { readonly id: number; readonly visibility: string } | undefined
   const reads = method === 'GET' || method === 'HEAD'
-  const isOwn = along?.kind === 'project' && found?.id === projectId
+  const isOwn = preload?.kind === 'project' && found?.id === projectId
   const reaches = isOwn || (reads && found?.visibility === 'public')
-  return { actor, tokenId: null, jobId, along: reaches ? found : undefined }
+  return { actor, tokenId: null, jobId, preloaded: reaches ? found : undefined }
 }
 
 /** Whom the caller wants to act as: an id or a user name. */
@@ -160,9 +160,9 @@ async function impersonate(db: Db, { actor, tokenId, scopes, as, visit }: Sudo):
   if (!actor.admin) throw forbidden('Must be admin to use sudo')
   if (!scopes.includes('sudo')) throw insufficientScope(['sudo'])
   const row = /^\d{1,15}$/.test(as)
-    ? await enter(db, 'user_id', Number(as), visit.along)
-    : await enter(db, 'username', as.replaceAll('\0', ''), visit.along)
+    ? await enter(db, 'user_id', Number(as), visit.preload)
+    : await enter(db, 'username', as.replaceAll('\0', ''), visit.preload)
   const other = actorOf(row)
   if (other === null) throw notFound(`User with ID or username '${as}'`)
-  return { actor: other, tokenId, owner: actor, along: foundIn(row) }
+  return { actor: other, tokenId, owner: actor, preloaded: foundIn(row) }
 }

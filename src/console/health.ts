@@ -129,7 +129,7 @@ const mayWatch = async (
   const local = LOOPBACK.has(socket.remoteAddress ?? '')
   const proxied = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
   if (local && !proxied && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(config.hostname)) return true
-  const { actor } = await signIn({ method, headers, sent: emptyTree(), ip, along: undefined })
+  const { actor } = await signIn({ method, headers, sent: emptyTree(), ip, preload: undefined })
   return actor?.admin === true
 }
 

@@ -14,11 +14,11 @@ import { patchTree } from './objects/patch_tree.ts'
 import { Pool } from './processes/pool.ts'
 import { findCommit, isRepository, repositoryAt, type Repository, type Room } from './repository.ts'
 import { RoomFolder } from './care/room_folder.ts'
-import { roomFor } from './room_for.ts'
+import { lruBound } from './lru_bound.ts'
 import { Spawner } from './processes/spawner.ts'
 import { PackedRefsReader } from './refs/packed_refs.ts'
 import { Tips } from './refs/tips.ts'
-import { isDue, openWriting } from './writing.ts'
+import { isDue, openWriting } from './write_parts.ts'
 
 /** Something an operator may want to know; `detail` never holds a credential or a user's text. */
 export interface GitEvent {
@@ -180,7 +180,7 @@ function openRoom(spawner: Spawner, folder: RoomFolder, options: GitOptions): Op
     walkTools,
     commits: caches.commits,
     stats: caches.stats,
-    digests: new LRUCache<string, string>(roomFor(digestEntries)),
+    digests: new LRUCache<string, string>(lruBound(digestEntries)),
     writing,
   }
   const forget = (gitDirectory: string): void => {
@@ -207,7 +207,7 @@ function openCaches(maxSize: number): Caches {
       maxSize,
       sizeCalculation: (commit, key) => commitBytes(commit) + 2 * key.length + entryBytes,
     }),
-    stats: new LRUCache(roomFor(statsEntries)),
+    stats: new LRUCache(lruBound(statsEntries)),
   }
 }
 

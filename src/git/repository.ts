@@ -21,7 +21,7 @@ import type { Ref } from './refs/refs.ts'
 import type { Spawner } from './processes/spawner.ts'
 import type { Blob } from './objects/tree.ts'
 import { writesAt, type Writes } from './writes.ts'
-import type { Writing } from './writing.ts'
+import type { Writing } from './write_parts.ts'
 
 /** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Reach, Writes {

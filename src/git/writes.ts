@@ -19,7 +19,7 @@ import { checkMoves, moveAll } from './refs/ref_moves.ts'
 import { isFullRefName, readRefs, type Ref, type RefMove } from './refs/refs.ts'
 import type { Blob, Entry, EntryQuery } from './objects/tree.ts'
 import type { TreeLine } from './objects/tree_lines.ts'
-import type { Writing } from './writing.ts'
+import type { Writing } from './write_parts.ts'
 
 /** What a repository can be asked about refs, trees and files, and everything that writes into it. */
 export interface Writes {

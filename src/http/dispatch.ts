@@ -6,10 +6,10 @@ import { contextOf, entryOf, type AnyContext } from './entry.ts'
 import { addressOf } from './server/addresses.ts'
 import type { NamedOperation } from './operation.ts'
 import { compileInbound, inboundRoute } from './inbound.ts'
-import { compileKnock, compileVisit } from './params/early_authorization.ts'
+import { compileEarlyAuthorization, compileVisit } from './params/early_authorization.ts'
 import { createLargeBodySlots, largeBody } from './params/large_body.ts'
-import { refusalNow } from './recheck_gates.ts'
-import { inPlaces } from './answers/grouping.ts'
+import { recheckGates } from './recheck_gates.ts'
+import { groupByPath } from './answers/group_by_path.ts'
 import { checkMatch, isConditional } from './precondition.ts'
 import { Problem } from './problems.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -27,7 +27,7 @@ export function mount(
 ): void {
   const bodies = { dataDir: surroundings.instance.config.dataDir, slots: createLargeBodySlots() }
   const reads = new Map(operations.flatMap((op) => (op.method === 'GET' ? [[op.path, op]] : [])))
-  for (const [first, ...others] of inPlaces(operations)) {
+  for (const [first, ...others] of groupByPath(operations)) {
     const byMethod = [first, ...others].flatMap((op) => {
       const handler = compile(op, surroundings, reads.get(op.path))
       return (op.method === 'GET' ? ['GET', 'HEAD'] : [op.method]).map((method) => ({ method, op, handler }))
@@ -44,7 +44,8 @@ export function mount(
         ...(first.inbound !== undefined && { inbound: first.inbound }),
       },
       ...(first.inbound !== undefined && inboundRoute(first.inbound)),
-      ...(first.takes !== undefined && largeBody(first.takes, bodies, compileKnock(first, surroundings))),
+      ...(first.takes !== undefined &&
+        largeBody(first.takes, bodies, compileEarlyAuthorization(first, surroundings))),
       handler: (request, reply) => handlers.get(request.method)?.(request, reply),
     }
     if (isStream) withoutParsing(app, (scope) => scope.route(route))
@@ -90,7 +91,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
         ? op.handle(ctx as never)
         : write(op, { instance, ctx, enterAgain, matches, conditional: isConditional(op, headers) })
     const answered = await handling.catch(async (error: unknown) => {
-      const refusal = await refusalNow(error, () => enterAgain(instance.db))
+      const refusal = await recheckGates(error, () => enterAgain(instance.db))
       if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
       throw refusal ?? error
     })

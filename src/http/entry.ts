@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Type as t, type TObject } from 'typebox'
 import type { Instance } from '../instance.ts'
 import { emptyTree, type Tree } from './params/forms.ts'
-import type { Actor, Along, AnyGate, Context, Transact } from './gate.ts'
-import { onceFor } from './once.ts'
+import type { Actor, Preload, AnyGate, Context, Transact } from './gate.ts'
+import { memoizeByObject } from './memoize.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from './operation.ts'
 import { pageParams, readPage } from './answers/pages.ts'
 import { compileOne, compileReader } from './params/params.ts'
@@ -17,7 +17,7 @@ export interface Visit {
   readonly sent: Tree
   readonly ip: string
   /** The record to read in the same round trip as the token. */
-  readonly along: { readonly kind: Along; readonly ref: string } | undefined
+  readonly preload: { readonly kind: Preload; readonly ref: string } | undefined
   /** What opens the operation beside `api` and `read_api`. */
   readonly scopes?: readonly string[]
   /** Whether a token may come as the password of HTTP Basic. */
@@ -34,13 +34,13 @@ export interface Visitor {
   readonly owner?: Actor
   /** The running job whose token it is. */
   readonly jobId?: number
-  readonly along: unknown
+  readonly preloaded: unknown
 }
 
 /** The record to read in the same round trip as the token. */
-export function compileAlong(op: NamedOperation): (path: PathParams) => Visit['along'] {
-  const beside = gatesOf(op).find((gate) => gate.along !== undefined)
-  const { along: kind, param } = beside ?? {}
+export function compilePreload(op: NamedOperation): (path: PathParams) => Visit['preload'] {
+  const beside = gatesOf(op).find((gate) => gate.preload !== undefined)
+  const { preload: kind, param } = beside ?? {}
   if (kind === undefined || param === undefined) return () => undefined
   return (path) => ({ kind, ref: readRef(path, param) })
 }
@@ -57,7 +57,7 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
     actor: visitor.actor,
     tokenId: visitor.tokenId,
     jobId: visitor.jobId ?? null,
-    along: visitor.along,
+    preloaded: visitor.preloaded,
     now: new Date(),
     method,
     bytes: NO_BYTES,
@@ -69,7 +69,7 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
 type Entry = (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void>
 
 /** All that stands before the handler: gates, parameters, gates. It is made when the operation is first called. */
-export const entryOf = onceFor((op: NamedOperation): Entry => {
+export const entryOf = memoizeByObject((op: NamedOperation): Entry => {
   const first = compileGates(op.first ?? [])
   const gates = compileGates(op.gates)
   const read = compileParams(op)

@@ -26,7 +26,7 @@ export interface Context extends Instance {
   /** A request header, by its lower-case name. */
   readonly header: (name: string) => string | undefined
   /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
-  readonly along: unknown
+  readonly preloaded: unknown
   /**
    * Operations that move refs call it under the lock of the refs: throws 412 where `If-Match` no longer holds, and the
    * refusal of a gate that no longer passes.
@@ -45,7 +45,7 @@ export type Transact = <Ctx extends Context, Result>(
 ) => Promise<Result>
 
 /** Which records can be read together with the token, in one statement. */
-export type Along = 'project' | 'group' | 'namespace'
+export type Preload = 'project' | 'group' | 'namespace'
 
 /**
  * One step between a request and its handler. A gate lets the request through, perhaps adding what it loaded,
@@ -62,7 +62,7 @@ export interface Gate<
   readonly type?: TSchema
   /** The name under which a record that it loads stands in the context. */
   readonly as?: string
-  readonly along?: Along
+  readonly preload?: Preload
   /** The least licence tier, on gates that a licence opens. */
   readonly tier?: string
   /** The least tier of the plan of a record's top-level namespace, on gates that one opens on the hosted offering. */
@@ -103,7 +103,7 @@ export function loads<
   readonly type: T
   readonly as: Name
   readonly says: string
-  readonly along?: Along
+  readonly preload?: Preload
   readonly missing?: () => Problem
   readonly find: (ctx: Context & Needs, value: Static<T>) => Promise<Row | undefined> | Row | undefined
 }): Loads<Param, Needs, { readonly [K in Name]: Row }> {
@@ -113,7 +113,7 @@ export function loads<
     type: gate.type,
     as: gate.as,
     says: gate.says,
-    ...(gate.along && { along: gate.along }),
+    ...(gate.preload && { preload: gate.preload }),
     refuses: gate.missing ?? noSuchRecord,
     pass: async (ctx, value) => {
       const row = await gate.find(ctx, value)

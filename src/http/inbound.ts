@@ -5,7 +5,7 @@ import { compileAnswer } from './answers/answers.ts'
 import type { Surroundings } from './surroundings.ts'
 import { contextOf, entryOf, type PathParams } from './entry.ts'
 import { parseForm } from './params/forms.ts'
-import { onceFor } from './once.ts'
+import { memoizeByObject } from './memoize.ts'
 import type { NamedOperation } from './operation.ts'
 import type { Inbound } from './inbound_limits.ts'
 
@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** In the order in which they were taken. */
-const placesOf = onceFor((_inbound: Inbound) => new Set<Place>())
+const placesOf = memoizeByObject((_inbound: Inbound) => new Set<Place>())
 
 /** Frees the place whose body has been arriving the longest: slow senders do not lock out the others. */
 function freeSlowest(places: Set<Place>): boolean {
@@ -54,7 +54,7 @@ export const inboundRoute = (
   },
 })
 
-const NOBODY = { actor: null, tokenId: null, along: undefined }
+const NOBODY = { actor: null, tokenId: null, preloaded: undefined }
 
 /** Makes the handler of an inbound operation: gates, parameters of path and query, and the body as it came. */
 export function compileInbound(
@@ -67,7 +67,7 @@ export function compileInbound(
     const query = (request.query as { text: string }).text
     const sent = parseForm(query)
     const { method, headers, ip } = request
-    const ctx = contextOf(instance, NOBODY, { method, headers, sent, ip, along: undefined })
+    const ctx = contextOf(instance, NOBODY, { method, headers, sent, ip, preload: undefined })
     if (Buffer.isBuffer(request.body)) Object.assign(ctx, { bytes: request.body })
     await entryOf(op)(ctx, sent, path)
     return answer(request, reply, await op.handle(ctx as never), {

@@ -3,7 +3,7 @@ import { openQuery } from './answers/pages.ts'
 import { rejected, type Problem } from './problems.ts'
 
 /** Thrown where the record that a path names by `:id` has another address now; its id stays. */
-export class Moved extends Error {
+export class Redirect extends Error {
   readonly id: number
   readonly site: string
 
@@ -18,7 +18,11 @@ export class Moved extends Error {
 export const hasMoved = (): Problem => rejected('Non GET methods are not allowed for moved projects')
 
 /** Leads the caller on to the same place by the id of the record. */
-export function sendMoved(request: FastifyRequest, reply: FastifyReply, { id, site }: Moved): FastifyReply {
+export function sendMoved(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, site }: Redirect,
+): FastifyReply {
   const [path = ''] = request.url.split('?', 1)
   const place = (request.routeOptions.url ?? '').split('/').indexOf(':id')
   const rest = openQuery((request.query as { text: string }).text)

@@ -49,7 +49,7 @@ export async function judgeAll(
  * Why a push that was let in may not land now, undefined when it may: a pack takes its time, and meanwhile rules, the
  * caller's token, role and state, or the project may have changed.
  */
-export async function refusalNow(
+export async function recheckPush(
   push: Push,
   judged: Judgement,
   isEmpty: boolean,

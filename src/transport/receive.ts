@@ -6,7 +6,7 @@ import type { PushReport, RefVerdict } from '../git/wire/push_report.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
 import { Quarantine } from '../git/wire/quarantine.ts'
 import type { RefMove } from '../git/refs/refs.ts'
-import { judgeAll, refusalNow, type Judgement, type Push } from './judging.ts'
+import { judgeAll, recheckPush, type Judgement, type Push } from './judging.ts'
 import { HIDDEN } from './push_policy.ts'
 
 const HEADS = 'refs/heads/'
@@ -167,7 +167,7 @@ async function move(
   return repository.locked(
     commands.map(({ ref }) => ref),
     async () => {
-      const refusal = await refusalNow(push, judged, isEmpty)
+      const refusal = await recheckPush(push, judged, isEmpty)
       if (refusal !== undefined) return { result: commands.map(({ ref }) => ({ ref, refusal })), moves: [] }
       // To delete what is not there changes nothing, and is no fault.
       const moves = commands.filter(({ from, to }) => from !== undefined || to !== undefined)

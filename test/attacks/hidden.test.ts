@@ -24,8 +24,8 @@ const world = sharedWorld(async (here) => {
 })
 
 const loading = operations.flatMap((op) => {
-  const parent = gatesOf(op).find(({ along }) => along !== undefined)
-  return parent?.along && parent.param ? [{ op, kind: parent.along, param: parent.param }] : []
+  const parent = gatesOf(op).find(({ preload: along }) => along !== undefined)
+  return parent?.preload && parent.param ? [{ op, kind: parent.preload, param: parent.param }] : []
 })
 
 const ABSENT = '987654321'

@@ -8,7 +8,7 @@ import { Compile } from 'typebox/compile'
 import { createApp, type AppOptions } from '../../src/app.ts'
 import { openInstance, type OpenOptions, type Opened } from '../../src/open.ts'
 import { readConfig, type Config } from '../../src/config.ts'
-import { onceFor } from '../../src/http/once.ts'
+import { memoizeByObject } from '../../src/http/memoize.ts'
 import { createTestDatabase } from './database.ts'
 import { emptier } from './empty_world.ts'
 import { createMakers, type Makers, type Someone } from './makers.ts'
@@ -59,7 +59,7 @@ let vacant: { readonly world: World; readonly shut: () => Promise<void> } | unde
 const TAKEN_OVER = 15
 
 /** Worlds of one process check the same answers. */
-const checkOf = onceFor((schema: TSchema) => {
+const checkOf = memoizeByObject((schema: TSchema) => {
   const validator = Compile(schema)
   return {
     Check: (body: unknown): body is unknown => validator.Check(asSent(body)),

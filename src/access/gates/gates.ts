@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import { repositoryPath, type Project } from '../../core/places/projects.ts'
 import type { Group } from '../../core/places/groups.ts'
-import { findMoved } from '../../core/places/project_redirects.ts'
+import { findRedirect } from '../../core/places/project_redirects.ts'
 import { ROLES, ROLE_NAMES, canSee, type RoleName } from '../../core/sight/roles.ts'
 import type { Repository } from '../../git/repository.ts'
 import { allows, loads, type Actor, type Allows, type Context, type Gate, type Has } from '../../http/gate.ts'
-import { Moved, hasMoved } from '../../http/redirect.ts'
+import { Redirect, hasMoved } from '../../http/redirect.ts'
 import { forbidden, notFound, unauthorized } from '../../http/problems.ts'
 
 /** A token is needed; from here on there is an actor. */
@@ -29,12 +29,12 @@ const seenProject = {
   param: 'id',
   type: t.String({ description: 'The id or the URL-encoded full path of the project' }),
   as: 'project',
-  along: 'project',
+  preload: 'project',
   missing: () => notFound('Project'),
 } as const
 const reads = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD'
 const findSeen = (ctx: Context, ref: string): Promise<undefined> | Project | undefined => {
-  const found = ctx.along as Project | undefined
+  const found = ctx.preloaded as Project | undefined
   const sees = found && canSee(ctx.actor, found.visibility, found.role, ROLES.guest)
   return sees ? found : lookWhereItMoved(ctx, ref)
 }
@@ -48,9 +48,9 @@ async function findUnarchived(ctx: Context, ref: string): Promise<Project | unde
 /** Finds nothing, but leads on from the address that a project had before. */
 async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
   const { actor, config, db } = ctx
-  const moved = ref.includes('/') ? await findMoved(db, ref, actor?.id ?? null) : undefined
+  const moved = ref.includes('/') ? await findRedirect(db, ref, actor?.id ?? null) : undefined
   if (moved === undefined || !canSee(actor, moved.visibility, moved.role, ROLES.guest)) return undefined
-  throw reads(ctx) ? new Moved(moved.id, config.url) : hasMoved()
+  throw reads(ctx) ? new Redirect(moved.id, config.url) : hasMoved()
 }
 
 /**
@@ -86,11 +86,11 @@ export const group = loads({
   param: 'id',
   type: t.String({ description: 'The id or the URL-encoded full path of the group' }),
   as: 'group',
-  along: 'group',
+  preload: 'group',
   says: 'a group the caller can see',
   missing: () => notFound('Group'),
-  find: ({ actor, along }): SeenGroup | undefined => {
-    const found = along as SeenGroup | undefined
+  find: ({ actor, preloaded }): SeenGroup | undefined => {
+    const found = preloaded as SeenGroup | undefined
     if (found === undefined) return undefined
     return found.belongs_below || canSee(actor, found.visibility, found.role, ROLES.minimal_access)
       ? found

@@ -38,7 +38,7 @@ export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
  * protected: while it is being made the rule of empty repositories holds.
  */
 async function ruleOf(ctx: Here, branch: string): Promise<PushRule | undefined> {
-  const { db, moving, project, repository, settings } = ctx
+  const { db, pendingRefUpdates: moving, project, repository, settings } = ctx
   const begins = moving.isFirst(project.id)
   const isThere = (await repository.ref(`refs/heads/${branch}`)) !== undefined
   const rule = (await pushRules(db, project))(branch)

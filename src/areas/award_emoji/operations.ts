@@ -2,7 +2,7 @@ import { existing } from '../../db/rows.ts'
 import { Type as t } from 'typebox'
 import { REACTION_BASES, noteable, onEach } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
-import { mayTalk } from '../../access/note_permissions.ts'
+import { mayComment } from '../../access/note_permissions.ts'
 import { emojiName } from '../../core/values/emoji.ts'
 import { react, unreact } from '../../core/conversation/reactions.ts'
 import { violates } from '../../db/errors.ts'
@@ -53,7 +53,7 @@ const reacts: Gate<'allows', never, Here, { readonly actor: Actor }> = {
   says: 'a signed-in user who may say something about it',
   refuses: missing,
   pass: (ctx) =>
-    ctx.actor !== null && mayTalk(ctx) && (ctx.note?.system_action ?? null) === null
+    ctx.actor !== null && mayComment(ctx) && (ctx.note?.system_action ?? null) === null
       ? { actor: ctx.actor }
       : undefined,
 }

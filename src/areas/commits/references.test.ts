@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { hearCommits } from '../../core/pushes/commit_references.ts'
+import { processCommitMessages } from '../../core/pushes/commit_references.ts'
 import { gitLines } from '../../../test/support/git_fixtures.ts'
 import { openGitClient, type GitClient } from '../../../test/support/git_client.ts'
 import type { Someone } from '../../../test/support/makers.ts'
@@ -20,7 +20,7 @@ const world = sharedWorld(async (here) => {
   client = await openGitClient(here)
 })
 
-type Payload = Parameters<typeof hearCommits.run>[1]
+type Payload = Parameters<typeof processCommitMessages.run>[1]
 /** Does the jobs that wait to hear of commits; gives how many there were. */
 async function hear(again = false): Promise<number> {
   const found = await rowsOf<{ payload: Payload }>(
@@ -29,8 +29,8 @@ async function hear(again = false): Promise<number> {
       where t.id = j.task_id and t.identifier = 'hear_commits' returning j.payload`,
   )
   for (const { payload } of found) {
-    await hearCommits.run(world().opened.instance, payload)
-    if (again) await hearCommits.run(world().opened.instance, payload)
+    await processCommitMessages.run(world().opened.instance, payload)
+    if (again) await processCommitMessages.run(world().opened.instance, payload)
   }
   return found.length
 }

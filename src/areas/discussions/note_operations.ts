@@ -2,14 +2,14 @@ import { Type as t } from 'typebox'
 import { NOTE_BASES, noteable, onEach } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { signedIn } from '../../access/gates/gates.ts'
-import { editsNote, note, talks } from '../../access/note_permissions.ts'
+import { editsNote, note, canComment } from '../../access/note_permissions.ts'
 import { readsInternal } from '../../core/conversation/noteable.ts'
 import { deleteNote, insertThread } from '../../core/conversation/notes.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden } from '../../http/problems.ts'
 import { filled, oneOf } from '../../http/params/schema.ts'
 import { Note, presentNote } from '../../records/conversation/note.ts'
-import { CommandsOnly, bodyParams, change, notInternal, says } from './saying.ts'
+import { CommandsOnly, bodyParams, change, notInternal, commentWriting } from './note_writing.ts'
 import * as store from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
@@ -71,17 +71,17 @@ const createNote = operation({
     confidential: t.Optional(t.Boolean({ deprecated: true, description: 'The older name of `internal`' })),
     merge_request_diff_head_sha: t.Optional(t.String()),
   }),
-  gates: [noteable, talks],
+  gates: [noteable, canComment],
   handle: (ctx) => {
     const { params } = ctx
     const internal = isInternal(ctx, params.internal || params.confidential === true)
-    return says.note(ctx, params, {}, (db, about, fresh) =>
+    return commentWriting.note(ctx, params, {}, (db, about, fresh) =>
       insertThread(db, about, fresh, { individual: true, internal }),
     )
   },
   returns: Note,
   also: { 202: CommandsOnly },
-  refuses: [...says.refuses, notInternal],
+  refuses: [...commentWriting.refuses, notInternal],
 })
 
 const updateNote = operation({
@@ -97,7 +97,7 @@ const updateNote = operation({
   handle: (ctx) => change(ctx, ctx.note, ctx.params.body),
   returns: Note,
   also: { 202: CommandsOnly },
-  refuses: says.refuses,
+  refuses: commentWriting.refuses,
 })
 
 const removeNote = operation({

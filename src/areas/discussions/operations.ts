@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import { DISCUSSION_BASES, noteable, onEach } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { signedIn } from '../../access/gates/gates.ts'
-import { discussion, maySettle, talks, type Talking } from '../../access/note_permissions.ts'
+import { discussion, mayResolve, canComment, type Commenting } from '../../access/note_permissions.ts'
 import type { Noteable } from '../../core/conversation/noteable.ts'
 import { insertThread, settleNotes } from '../../core/conversation/notes.ts'
 import { repositoryPath } from '../../core/places/projects.ts'
@@ -13,7 +13,7 @@ import { forbidden, notFound } from '../../http/problems.ts'
 import type { Instance } from '../../instance.ts'
 import { Discussion, presentNote } from '../../records/conversation/note.ts'
 import { PositionParams, badLine, badPosition, checkCommitOf, checkPosition } from './positions.ts'
-import { CommandsOnly, bodyParams, says } from './saying.ts'
+import { CommandsOnly, bodyParams, commentWriting } from './note_writing.ts'
 import * as store from './store.ts'
 import { threadNoteOperations } from './thread_note_operations.ts'
 import { presentPage } from '../../http/answers/pages.ts'
@@ -61,7 +61,7 @@ const get = operation({
 
 /** Where a thread on a difference stands, once it is known to be there. */
 async function placed(
-  ctx: Has<Talking>,
+  ctx: Has<Commenting>,
   params: { position?: Static<typeof PositionParams>; commit_id?: string },
 ): Promise<{ position: object | null; commit_id: string | null; type: NoteRow['type'] }> {
   const { db, git, noteable: about, home } = ctx
@@ -93,16 +93,16 @@ const create = operation({
     ),
     position: t.Optional(PositionParams),
   }),
-  gates: [noteable, talks],
+  gates: [noteable, canComment],
   handle: async (ctx) => {
     const { params } = ctx
-    return says.thread(ctx, params, await placed(ctx, params), (db, about, fresh) =>
+    return commentWriting.thread(ctx, params, await placed(ctx, params), (db, about, fresh) =>
       insertThread(db, about, fresh, { individual: false, internal: false }),
     )
   },
   returns: Discussion,
   also: { 202: CommandsOnly },
-  refuses: [...says.refuses, badLine, badPosition],
+  refuses: [...commentWriting.refuses, badLine, badPosition],
 })
 
 const resolveThread = operation({
@@ -119,7 +119,7 @@ const resolveThread = operation({
       says: 'at least Developer, or the author of the merge request; nobody for single comments',
       refuses: forbidden,
       holds: (ctx: Has<Here & { discussion: DiscussionRow }>) =>
-        !ctx.discussion.individual_note && maySettle(ctx),
+        !ctx.discussion.individual_note && mayResolve(ctx),
     }),
   ],
   handle: async (ctx) => {

@@ -2,14 +2,21 @@ import { Type as t } from 'typebox'
 import { noteable } from '../../access/noteable_routes.ts'
 import type { Here } from '../../access/conversation_records.ts'
 import { signedIn } from '../../access/gates/gates.ts'
-import { discussion, editsNote, mayEdit, maySettle, note, talks } from '../../access/note_permissions.ts'
+import {
+  discussion,
+  editsNote,
+  mayEdit,
+  mayResolve,
+  note,
+  canComment,
+} from '../../access/note_permissions.ts'
 import { deleteNote, insertReply, settleNotes } from '../../core/conversation/notes.ts'
 import type { Discussion as DiscussionRow, Note as NoteRow } from '../../db/schema/conversation.ts'
 import { allows, checks, type Has } from '../../http/gate.ts'
 import { LONG_TEXT, nothing, operation, pageOf } from '../../http/operation.ts'
 import { forbidden, noSuchRecord, notFound, refused, type Problem } from '../../http/problems.ts'
 import { Note, isResolvable, presentNote } from '../../records/conversation/note.ts'
-import { CommandsOnly, bodyParams, change, says } from './saying.ts'
+import { CommandsOnly, bodyParams, change, commentWriting } from './note_writing.ts'
 import * as store from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
@@ -49,7 +56,7 @@ const reply = operation({
   takes: LONG_TEXT,
   first: [signedIn],
   params: t.Object({ ...bodyParams, note_id: t.Optional(t.Integer({ description: 'Not needed' })) }),
-  gates: [noteable, discussion, talks, openForReplies],
+  gates: [noteable, discussion, canComment, openForReplies],
   handle: async (ctx) => {
     const { db, discussion, params } = ctx
     const first = await store.firstOf(db, discussion)
@@ -57,11 +64,13 @@ const reply = operation({
       first?.type === 'DiffNote'
         ? { type: first.type, position: first.diff_position, commit_id: first.commit_id }
         : { type: 'DiscussionNote' as const }
-    return says.note(ctx, params, more, (db, about, fresh) => insertReply(db, about, discussion, fresh))
+    return commentWriting.note(ctx, params, more, (db, about, fresh) =>
+      insertReply(db, about, discussion, fresh),
+    )
   },
   returns: Note,
   also: { 202: CommandsOnly },
-  refuses: says.refuses,
+  refuses: commentWriting.refuses,
 })
 
 const noteOfThread = checks({
@@ -89,7 +98,7 @@ const editsOrSettles = allows({
   says: 'its author, or at least Maintainer; to settle it at least Developer, or the author of either',
   refuses: forbidden,
   holds: (ctx: Has<Here & { note: NoteRow; params: { readonly resolved?: boolean } }>) =>
-    mayEdit(ctx, ctx.note) || (ctx.params.resolved !== undefined && maySettle(ctx)),
+    mayEdit(ctx, ctx.note) || (ctx.params.resolved !== undefined && mayResolve(ctx)),
 })
 
 const updateNote = operation({
@@ -121,7 +130,7 @@ const updateNote = operation({
   },
   returns: Note,
   also: { 202: CommandsOnly },
-  refuses: [...says.refuses, notResolvable],
+  refuses: [...commentWriting.refuses, notResolvable],
 })
 
 const removeNote = operation({

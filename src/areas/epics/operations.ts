@@ -17,7 +17,11 @@ import type { Group } from '../../core/places/groups.ts'
 import { hexColor } from '../../core/planning/label_rules.ts'
 import { overlong } from '../../core/planning/labelling.ts'
 import { hearDescription } from '../../core/conversation/mentions.ts'
-import { hides, obey, type Obeyed } from '../../core/quick_actions/apply.ts'
+import {
+  madeConfidential,
+  applyQuickActions,
+  type QuickActionResult,
+} from '../../core/quick_actions/apply.ts'
 import { ROLES } from '../../core/sight/roles.ts'
 import { titleFaults } from '../../core/values/titles.ts'
 import type { Epic as EpicRow } from '../../db/schema/planning.ts'
@@ -94,8 +98,8 @@ const obeyIn = (
   epic: EpicRow,
   description: string | null | undefined,
   making?: { readonly plans: boolean },
-): Promise<Obeyed> =>
-  obey(
+): Promise<QuickActionResult> =>
+  applyQuickActions(
     { ...ctx, ...(making && { making }) },
     ofEpic(epic),
     { project: undefined, line: ctx.group.traversal_ids, role: ctx.group.role },
@@ -138,7 +142,11 @@ export const createEpic = operation({
     })
     await labelEpic(deedOf(ctx), made.id, params)
     const obeyed = await obeyIn(ctx, made, made.description, { plans: true })
-    await hear(ctx, { ...made, description: obeyed.text, confidential: hides(obeyed) || made.confidential })
+    await hear(ctx, {
+      ...made,
+      description: obeyed.text,
+      confidential: madeConfidential(obeyed) || made.confidential,
+    })
     return presentEpic(await epics.showEpic(db, made.id), ctx)
   },
   returns: Epic,
@@ -200,7 +208,7 @@ export const updateEpic = operation({
       remove_labels,
     }
     await fitting(changeEpic(deedOf(ctx), epic.id, change))
-    const after = confidential ?? (hides(obeyed) || epic.confidential)
+    const after = confidential ?? (madeConfidential(obeyed) || epic.confidential)
     const said = description ?? null
     await hear(ctx, { ...epic, description: said, confidential: after }, epic.description ?? '')
     return presentEpic(await epics.showEpic(db, epic.id), ctx)

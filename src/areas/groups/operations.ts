@@ -23,8 +23,8 @@ import {
   type Faults,
 } from './rules.ts'
 import { paidParams, settingParams, settingsIn, together, type Given } from './settings.ts'
-import { change } from './changing.ts'
-import { presentWhole } from './whole.ts'
+import { change } from './update_group.ts'
+import { presentWhole } from './group_details.ts'
 import { mayCreateGroup } from './write_store.ts'
 
 export {

@@ -16,7 +16,7 @@ import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { oneOf } from '../../http/params/schema.ts'
 import { GroupProject, presentProject } from '../../records/places/project.ts'
 import { listProjects } from './project_store.ts'
-import { projectFilters } from './whole.ts'
+import { projectFilters } from './group_details.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
 const flag = t.Boolean({ default: false })

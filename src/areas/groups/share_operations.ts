@@ -9,7 +9,7 @@ import { nothing, operation } from '../../http/operation.ts'
 import { conflict, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
 import { date } from '../../http/params/schema.ts'
 import { Group } from './entity.ts'
-import { presentWhole } from './whole.ts'
+import { presentWhole } from './group_details.ts'
 import { findRoot, findShare, insertShare, removeShare } from './write_store.ts'
 
 const sharedAlready = (): Problem =>

@@ -19,7 +19,7 @@ import { GroupPlace, presentPlace } from '../../records/places/group_place.ts'
 import { Group } from './entity.ts'
 import { mayCreateSubgroup, nestingFaults } from './rules.ts'
 import { listTransferLocations } from './transfer_store.ts'
-import { presentWhole } from './whole.ts'
+import { presentWhole } from './group_details.ts'
 import { hasOwner, mayCreateGroup } from './write_store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 

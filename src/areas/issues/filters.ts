@@ -6,7 +6,7 @@ import type { Actor } from '../../http/gate.ts'
 import { badParams } from '../../http/problems.ts'
 import type { ConditionName } from './conditions.ts'
 import type { FilterParams, NotParams } from './filter_params.ts'
-import { Gathered, word } from './gathered.ts'
+import { FilterBuilder, word } from './filter_builder.ts'
 import type { Filter } from './list_store.ts'
 import { NOTHING, lookUp, type Known, type Where } from './names_store.ts'
 
@@ -70,7 +70,7 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
   if ([params.labels, not.labels].some((titles = []) => titles.length > MOST_LABELS))
     throw badParams(['labels is invalid'])
   const known = await resolve(db, params, around)
-  const found = new Gathered()
+  const found = new FilterBuilder()
   columns(found, params)
   people(found, params, known)
   bear(found, wantLabels(params.labels, known.labels))
@@ -80,11 +80,11 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
   search(found, params)
   // As published, both forms of a scope.
   const scope = params.scope?.replaceAll('-', '_')
-  if (scope === 'created_by_me') found.is(actor === null ? 'nothing' : 'mine')
+  if (scope === 'created_by_me') found.flag(actor === null ? 'nothing' : 'mine')
   if (scope === 'assigned_to_me') {
-    if (actor === null) found.is('nothing')
-    else if (found.values.assignee === undefined) found.where('assignee', actor.id)
-    else found.is('on_me')
+    if (actor === null) found.flag('nothing')
+    else if (found.values.assignee === undefined) found.value('assignee', actor.id)
+    else found.flag('on_me')
   }
   negations(found, not, known)
   return {
@@ -94,30 +94,30 @@ export async function filterOf(around: Around, params: FilterParams): Promise<Fi
   }
 }
 
-function bear(found: Gathered, chosen: ChosenLabels | undefined): void {
-  if (chosen === undefined) return found.is('nothing')
+function bear(found: FilterBuilder, chosen: ChosenLabels | undefined): void {
+  if (chosen === undefined) return found.flag('nothing')
   found.conditions.push(...chosen.conditions)
   Object.assign(found.values, chosen.values)
 }
 
-function columns(found: Gathered, params: FilterParams): void {
-  found.where('state', params.state === 'all' ? undefined : params.state)
-  found.where('issue_type', params.issue_type)
+function columns(found: FilterBuilder, params: FilterParams): void {
+  found.value('state', params.state === 'all' ? undefined : params.state)
+  found.value('issue_type', params.issue_type)
   // No issue has one.
-  if (params.health_status !== undefined && word(params.health_status) !== 'none') found.is('nothing')
-  if (params.confidential !== undefined) found.is(params.confidential ? 'hidden' : 'shown')
-  found.where('iids', params.iids)
-  found.where('created_after', params.created_after)
-  found.where('created_before', params.created_before)
-  found.where('updated_after', params.updated_after)
-  found.where('updated_before', params.updated_before)
+  if (params.health_status !== undefined && word(params.health_status) !== 'none') found.flag('nothing')
+  if (params.confidential !== undefined) found.flag(params.confidential ? 'hidden' : 'shown')
+  found.value('iids', params.iids)
+  found.value('created_after', params.created_after)
+  found.value('created_before', params.created_before)
+  found.value('updated_after', params.updated_after)
+  found.value('updated_before', params.updated_before)
   either(found, params.weight, { is: 'weight', any: 'weighed', none: 'unweighed' })
   either(found, params.epic_id, { is: 'epic', any: 'in_epic', none: 'no_epic' })
   either(found, params.iteration_id, { is: 'iteration', any: 'in_iteration', none: 'no_iteration' })
   const emoji = word(params.my_reaction_emoji)
-  if (emoji === undefined) found.where('emoji', params.my_reaction_emoji)
-  else found.is(emoji === 'any' ? 'any_emoji' : 'no_emoji')
-  if (params.due_date !== undefined) found.is(DUE[params.due_date])
+  if (emoji === undefined) found.value('emoji', params.my_reaction_emoji)
+  else found.flag(emoji === 'any' ? 'any_emoji' : 'no_emoji')
+  if (params.due_date !== undefined) found.flag(DUE[params.due_date])
 }
 
 const DUE = {
@@ -136,55 +136,55 @@ interface Either {
   readonly any: ConditionName
   readonly none: ConditionName
 }
-function either(found: Gathered, given: string | undefined, { is, any, none }: Either): void {
+function either(found: FilterBuilder, given: string | undefined, { is, any, none }: Either): void {
   if (given === undefined) return
   const all = word(given)
   // As published, nobody is number 0.
-  if (all === undefined && !(is === 'assignee' && Number(given) === 0)) found.where(is, Number(given))
-  else found.is(all === 'any' ? any : none)
+  if (all === undefined && !(is === 'assignee' && Number(given) === 0)) found.value(is, Number(given))
+  else found.flag(all === 'any' ? any : none)
 }
 
-function people(found: Gathered, params: FilterParams, known: Known): void {
+function people(found: FilterBuilder, params: FilterParams, known: Known): void {
   const idOf = (username: string): number | undefined =>
     known.users.find((user) => user.username === username.trim().toLowerCase())?.id
   const named = (name: 'author' | 'assignee', username: string | undefined): void => {
     if (username === undefined) return
     const id = idOf(username)
-    if (id === undefined) found.is('nothing')
-    else found.where(name, id)
+    if (id === undefined) found.flag('nothing')
+    else found.value(name, id)
   }
-  found.where('author', params.author_id)
+  found.value('author', params.author_id)
   named('author', params.author_username)
   either(found, params.assignee_id, { is: 'assignee', any: 'assigned', none: 'unassigned' })
   // Of several the published interface takes the first one.
   named('assignee', params.assignee_username?.[0])
 }
 
-function timeboxes(found: Gathered, params: FilterParams, known: Known, placed: boolean): void {
+function timeboxes(found: FilterBuilder, params: FilterParams, known: Known, placed: boolean): void {
   const { milestone } = params
   const all = timeboxOf(params)
-  if (all === 'none') found.is('no_milestone')
-  else if (all === 'any') found.is('in_milestone')
+  if (all === 'none') found.flag('no_milestone')
+  else if (all === 'any') found.flag('in_milestone')
   else if (placed && all !== undefined) {
-    if (known.dated.length > 0) found.where('milestones', known.dated)
-    else found.is('nothing')
-  } else if (all === 'started') found.is('milestone_started')
-  else if (all === 'upcoming') found.is('milestone_upcoming')
+    if (known.dated.length > 0) found.value('milestones', known.dated)
+    else found.flag('nothing')
+  } else if (all === 'started') found.flag('milestone_started')
+  else if (all === 'upcoming') found.flag('milestone_upcoming')
   else if (milestone !== undefined) {
     const [id, ...more] = known.milestones
-    if (id === undefined) found.is('nothing')
-    else if (more.length === 0) found.where('milestone', id)
-    else found.where('milestones', known.milestones)
+    if (id === undefined) found.flag('nothing')
+    else if (more.length === 0) found.value('milestone', id)
+    else found.value('milestones', known.milestones)
   }
 }
 
-function iterations(found: Gathered, title: string | undefined, known: Known): void {
+function iterations(found: FilterBuilder, title: string | undefined, known: Known): void {
   if (title === undefined) return
-  if (known.iterations.length > 0) found.where('iterations', known.iterations)
-  else found.is('nothing')
+  if (known.iterations.length > 0) found.value('iterations', known.iterations)
+  else found.flag('nothing')
 }
 
-function search(found: Gathered, params: FilterParams): void {
+function search(found: FilterBuilder, params: FilterParams): void {
   const words = (params.search ?? '').split(/\s+/).filter((one) => one !== '')
   if (words.length === 0) return
   const longest = words.reduce((most, one) => (one.length > most.length ? one : most), '')
@@ -193,24 +193,24 @@ function search(found: Gathered, params: FilterParams): void {
   found.values.patterns = others.map(containing)
   const fields = new Set((params.in ?? 'title,description').split(','))
   const place = fields.size === 2 ? 'both' : fields.has('title') ? 'title' : 'description'
-  found.is(`in_${place}`)
-  if (others.length > 0) found.is(`others_in_${place}`)
+  found.flag(`in_${place}`)
+  if (others.length > 0) found.flag(`others_in_${place}`)
 }
 
-function negations(found: Gathered, not: NotParams, known: Known): void {
+function negations(found: FilterBuilder, not: NotParams, known: Known): void {
   const idsOf = (names: readonly string[] = []): number[] =>
     known.users.filter((user) => lower(names).includes(user.username)).map(({ id }) => id)
-  if (known.not_milestones.length > 0) found.where('not_milestones', known.not_milestones)
+  if (known.not_milestones.length > 0) found.value('not_milestones', known.not_milestones)
   const timebox = not.milestone_id?.toLowerCase()
   if (timebox !== undefined)
-    found.is(timebox === 'started' ? 'not_milestone_started' : 'not_milestone_upcoming')
-  found.where('not_iids', not.iids)
-  found.where('not_author', not.author_id ?? idsOf([not.author_username ?? []].flat())[0])
+    found.flag(timebox === 'started' ? 'not_milestone_started' : 'not_milestone_upcoming')
+  found.value('not_iids', not.iids)
+  found.value('not_author', not.author_id ?? idsOf([not.author_username ?? []].flat())[0])
   const people = not.assignee_id === undefined ? idsOf(not.assignee_username) : [not.assignee_id]
-  if (people.length > 0) found.where('not_assignees', people)
-  found.where('not_weight', not.weight)
-  found.where('not_epic', not.epic_id)
-  found.where('not_iteration', not.iteration_id)
-  if (known.not_iterations.length > 0) found.where('not_iterations', known.not_iterations)
-  found.where('not_emoji', not.my_reaction_emoji)
+  if (people.length > 0) found.value('not_assignees', people)
+  found.value('not_weight', not.weight)
+  found.value('not_epic', not.epic_id)
+  found.value('not_iteration', not.iteration_id)
+  if (known.not_iterations.length > 0) found.value('not_iterations', known.not_iterations)
+  found.value('not_emoji', not.my_reaction_emoji)
 }

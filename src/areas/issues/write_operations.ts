@@ -9,7 +9,7 @@ import { ISSUE_IN_THE_OPEN } from '../../core/planning/epic_secrecy.ts'
 import { changeIssue, plans, type IssueChange } from '../../core/planning/issue_changes.ts'
 import { insertIssue, reserveIid } from '../../core/planning/issue_rows.ts'
 import { hearDescription } from '../../core/conversation/mentions.ts'
-import { hides, obey, placeOf } from '../../core/quick_actions/apply.ts'
+import { madeConfidential, applyQuickActions, placeOf } from '../../core/quick_actions/apply.ts'
 import type { Project } from '../../core/places/projects.ts'
 import { ROLES } from '../../core/sight/roles.ts'
 import type { Db } from '../../db/db.ts'
@@ -81,8 +81,17 @@ export const createIssue = operation({
     const change = { ...plan, ...(mine && { updated_at: params.created_at }) }
     await fitting(changeIssue({ ...ctx, quiet: true }, made.id, change))
     const making = { plans: belongs(ctx) }
-    const obeyed = await obey({ ...ctx, making }, ofIssue(made), placeOf(project), made.description ?? '')
-    await hear(ctx, { ...made, description: obeyed.text, confidential: hides(obeyed) || made.confidential })
+    const obeyed = await applyQuickActions(
+      { ...ctx, making },
+      ofIssue(made),
+      placeOf(project),
+      made.description ?? '',
+    )
+    await hear(ctx, {
+      ...made,
+      description: obeyed.text,
+      confidential: madeConfidential(obeyed) || made.confidential,
+    })
     return presentIssue(await issues.show(db, made.id, actor.id), { config })
   },
   returns: Issue,
@@ -103,7 +112,7 @@ export const updateIssue = operation({
     checkIssue(params)
     const { state_event: event } = params
     await dateDeed(db, owns(ctx) ? params.updated_at : undefined)
-    const obeyed = await obey(ctx, ofIssue(issue), placeOf(project), params.description ?? '')
+    const obeyed = await applyQuickActions(ctx, ofIssue(issue), placeOf(project), params.description ?? '')
     const change: IssueChange = {
       ...wordsOf(params),
       ...(params.description && { description: obeyed.text }),
@@ -113,7 +122,7 @@ export const updateIssue = operation({
     }
     await fitting(changeIssue(ctx, issue.id, change))
     const { description = null } = change
-    const confidential = change.confidential ?? (hides(obeyed) || issue.confidential)
+    const confidential = change.confidential ?? (madeConfidential(obeyed) || issue.confidential)
     await hear(ctx, { ...issue, description, confidential }, issue.description)
     return presentIssue(await issues.show(db, issue.id, actor.id), { config })
   },

@@ -19,7 +19,7 @@ import { Diff, presentPatch } from '../../records/repositories/patch.ts'
 import { listByCommit, listIssuesAmong, newestVersion } from './content_store.ts'
 import { commitsOf, patchOf } from './contents.ts'
 import { readsMergeRequests, comparedIn } from './gates.ts'
-import { lookedAt } from './looking.ts'
+import { withLiveStatus } from './live_status.ts'
 import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
@@ -51,7 +51,7 @@ export const getMergeRequestChanges = operation({
   gates,
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params, repository } = ctx
-    const row = await lookedAt(
+    const row = await withLiveStatus(
       ctx,
       await showMergeRequest(db, { id: mergeRequest.id, user_id: actor?.id ?? null }),
     )

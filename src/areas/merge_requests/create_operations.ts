@@ -12,7 +12,7 @@ import { insertMergeRequest } from '../../core/merge_requests/writes.ts'
 import { newMergeRequest } from '../../core/pushes/pipeline_requests.ts'
 import { hasFeature } from '../../core/places/project_features.ts'
 import { repositoryPath, type Project } from '../../core/places/projects.ts'
-import { obey, placeOf } from '../../core/quick_actions/apply.ts'
+import { applyQuickActions, placeOf } from '../../core/quick_actions/apply.ts'
 import { readTargetBranches } from '../../core/merge_requests/target_branches.ts'
 import { ROLES, canSee } from '../../core/sight/roles.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -96,7 +96,7 @@ export const createMergeRequest = operation({
         await changeMergeRequest({ db: tx, actor, project, now, quiet: true }, row.id, change)
         const about = ofMergeRequest(row)
         const speaker = { db: tx, actor, now, branches, making: { plans: manages(actor, project) } }
-        const obeyed = await obey(speaker, about, placeOf(project), text)
+        const obeyed = await applyQuickActions(speaker, about, placeOf(project), text)
         await hearDescription({ db: tx, actor, about, project }, obeyed.text)
         await enqueue(tx, keepMergeRequestHead, { id: row.id })
         await enqueue(tx, newMergeRequest, { merge_request_id: row.id, user_id: actor.id })

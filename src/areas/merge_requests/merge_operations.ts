@@ -17,7 +17,7 @@ import { mergeStatusOf, type MergeRequestShown } from '../../records/merge_reque
 import { MergeRequestDetail } from '../../records/merge_requests/merge_request_detail.ts'
 import { waitForPipeline } from './auto_merging.ts'
 import { merges, comparedIn } from './gates.ts'
-import { lookedAt } from './looking.ts'
+import { withLiveStatus } from './live_status.ts'
 import { mergeMessage, methodOf, otherHead, squashes } from './rules.ts'
 import { presentToCaller } from './showing.ts'
 import { authorOf, showMergeRequest } from './store.ts'
@@ -54,7 +54,10 @@ export const mergeMergeRequest = operation({
   gates: [project, signedIn, mergeRequest, merges, comparedIn],
   handle: async (ctx) => {
     const { db, actor, project, mergeRequest, params } = ctx
-    const row = await lookedAt(ctx, await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }))
+    const row = await withLiveStatus(
+      ctx,
+      await showMergeRequest(db, { id: mergeRequest.id, user_id: actor.id }),
+    )
     const status = mergeStatusOf(row)
     if (CLOSED_TO_MERGES.has(status)) throw notAllowed()
     if (status === 'conflict' || status === 'need_rebase') throw cannotBeMerged()
@@ -96,7 +99,7 @@ function refusalOf(error: unknown): unknown {
   return error.why === 'conflict' ? cannotBeMerged() : notAllowed()
 }
 
-type Here = Parameters<typeof lookedAt>[0]
+type Here = Parameters<typeof withLiveStatus>[0]
 
 async function closedByIt({ repository }: Here, row: MergeRequestShown): Promise<number[]> {
   const { head_sha, diff } = row

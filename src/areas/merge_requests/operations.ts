@@ -8,7 +8,7 @@ import { MergeRequestDetail } from '../../records/merge_requests/merge_request_d
 import { readsMergeRequests, comparedIn } from './gates.ts'
 import { listParams, wantedOf } from './list_params.ts'
 import { listIn } from './list_store.ts'
-import { divergedBy, lookedAt } from './looking.ts'
+import { divergedBy, withLiveStatus } from './live_status.ts'
 import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
@@ -96,7 +96,7 @@ export const getMergeRequest = operation({
   handle: async (ctx) => {
     const { db, actor, mergeRequest, params } = ctx
     const found = await showMergeRequest(db, { id: mergeRequest.id, user_id: actor?.id ?? null })
-    const row = await lookedAt(ctx, found)
+    const row = await withLiveStatus(ctx, found)
     const diverged = params.include_diverged_commits_count ? await divergedBy(ctx, row) : undefined
     const rebasing = params.include_rebase_in_progress
     return presentToCaller(ctx, row, { diverged, rebasing })

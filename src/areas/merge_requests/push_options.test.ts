@@ -9,7 +9,7 @@ import { AUTO_MERGE } from '../../core/merge_requests/auto_merges.ts'
 import { pushedOptions, pushedRefs } from '../../core/pushes/pipeline_requests.ts'
 import { movingRefs } from '../../core/pushes/pushes.ts'
 import { mergeAfterPipeline } from './auto_merge_job.ts'
-import { obeyPushOptions } from './push_options_job.ts'
+import { applyPushOptions } from './push_options_job.ts'
 
 let shop: Workshop
 let developer: Someone
@@ -21,7 +21,7 @@ const world = sharedWorld(async (here) => {
 /** Runs what pushes have left in the queue until nothing is left of it. */
 async function work(): Promise<void> {
   const { instance } = world().opened
-  const jobs = [createPushPipelines, obeyPushOptions, mergeAfterPipeline]
+  const jobs = [createPushPipelines, applyPushOptions, mergeAfterPipeline]
   for (;;) {
     const found = await rowsOf<{ name: string; payload: never }>(
       world(),

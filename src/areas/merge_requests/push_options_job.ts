@@ -37,7 +37,7 @@ interface Pushed {
  * Opens or changes the merge requests of pushed branches as the push options say, as the user would by the interface.
  * What is refused is left out. Done again after a crash, it finds the merge request and changes it to the same.
  */
-export const obeyPushOptions: Job<PushedOptions> = {
+export const applyPushOptions: Job<PushedOptions> = {
   ...pushedOptions,
   run: async (instance, { project_id, user_id, branches, options }) => {
     const { db } = instance

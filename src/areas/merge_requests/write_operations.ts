@@ -7,7 +7,7 @@ import { hearDescription } from '../../core/conversation/mentions.ts'
 import { changeMergeRequest, type MergeRequestChange } from '../../core/merge_requests/changes.ts'
 import { dropMergeRequestHead } from '../../core/merge_requests/moves.ts'
 import { findTwin, whyNotInto } from '../../core/merge_requests/writes.ts'
-import { obey, placeOf } from '../../core/quick_actions/apply.ts'
+import { applyQuickActions, placeOf } from '../../core/quick_actions/apply.ts'
 import { repositoryPath, type Project } from '../../core/places/projects.ts'
 import { readTargetBranches, type TargetBranches } from '../../core/merge_requests/target_branches.ts'
 import { violates } from '../../db/errors.ts'
@@ -92,7 +92,9 @@ async function change(ctx: Ctx, branches: TargetBranches): Promise<Static<typeof
     throw violates(error, 'merge_requests_open_key') ? anotherOne(mergeRequest.iid) : error
   }
   const speaker = { db, actor, now, branches }
-  const { text } = await obey(speaker, about, placeOf(project), params.description ?? '').catch(another)
+  const { text } = await applyQuickActions(speaker, about, placeOf(project), params.description ?? '').catch(
+    another,
+  )
   const change: MergeRequestChange = {
     title: params.title?.trim(),
     description: params.description && text,

@@ -17,11 +17,11 @@ const namespace = loads({
   param: 'id',
   type: t.String({ description: 'The id or the URL-encoded full path of the namespace' }),
   as: 'namespace',
-  along: 'namespace',
+  preload: 'namespace',
   says: 'a namespace the caller belongs to, any for administrators',
   missing: () => notFound('Namespace'),
-  find: ({ actor, along }: Has<{ actor: Actor }>) => {
-    const found = along as (NamespaceRow & { role: number }) | undefined
+  find: ({ actor, preloaded }: Has<{ actor: Actor }>) => {
+    const found = preloaded as (NamespaceRow & { role: number }) | undefined
     return found && (actor.admin || found.role >= ROLES.minimal_access) ? found : undefined
   },
 })

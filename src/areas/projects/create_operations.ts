@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, signedIn } from '../../access/gates/gates.ts'
-import { createToFill } from '../../core/pushes/import_job.ts'
+import { createPendingProject } from '../../core/pushes/import_job.ts'
 import { createWithRepository } from '../../core/pushes/import.ts'
 import { isBranchName } from '../../core/pushes/commit_writing.ts'
 import { settingsOf } from '../../core/places/group_settings.ts'
@@ -14,7 +14,7 @@ import { Project, presentRecord } from '../../records/places/full_project.ts'
 import type { Static } from 'typebox'
 import { branchIn, fields, settle } from './fields.ts'
 import { TAKEN, isTaken, user } from './gates.ts'
-import { findHome, homeOfUser, limitFault } from '../../core/places/project_homes.ts'
+import { findTargetNamespace, personalNamespace, limitFault } from '../../core/places/target_namespace.ts'
 import { recordFor } from './record_store.ts'
 import {
   bounded,
@@ -23,7 +23,7 @@ import {
   mayFill,
   nameBoth,
   visibilityFaults,
-  type Home,
+  type TargetNamespace,
 } from '../../core/places/project_rules.ts'
 import { takenBy } from './store.ts'
 
@@ -49,7 +49,11 @@ type Ctx = Has<{ actor: Actor; params: Params }>
 type New = Omit<NewProject, 'id' | 'default_branch' | 'empty_repo'>
 
 /** Makes a project and answers with it. No transaction is open: repositories come first, and rows when they stand. */
-async function make(ctx: Ctx, home: Home | undefined, creator: number): Promise<Static<typeof Project>> {
+async function make(
+  ctx: Ctx,
+  home: TargetNamespace | undefined,
+  creator: number,
+): Promise<Static<typeof Project>> {
   const { db, actor } = ctx
   if (home === undefined || !mayFill(actor, home)) throw badNamespace()
   const wanted = { ...newProject(ctx, home), creator_id: creator }
@@ -67,7 +71,7 @@ async function make(ctx: Ctx, home: Home | undefined, creator: number): Promise<
   return presentRecord(await recordFor(db, actor, row.id), ctx, { signedIn: true, admin: actor.admin })
 }
 
-function newProject({ settings, params }: Ctx, home: Home): Omit<New, 'creator_id'> {
+function newProject({ settings, params }: Ctx, home: TargetNamespace): Omit<New, 'creator_id'> {
   const named = nameBoth(params)
   const standing = settings.get('default_project_visibility')
   const visibility = params.visibility ?? bounded(home, standing)
@@ -97,16 +101,16 @@ async function refuseTaken({ db }: Ctx, place: Parameters<typeof takenBy>[2]): P
 }
 
 /** What a group calls the first branch of its projects, where it says so in a name that a branch can have. */
-function branchOf(home: Home): string | undefined {
+function branchOf(home: TargetNamespace): string | undefined {
   const { default_branch: name } = settingsOf(home)
   return name !== null && isBranchName(name) ? name : undefined
 }
 
-async function begin(ctx: Ctx, home: Home, wanted: New): Promise<{ id: number }> {
+async function begin(ctx: Ctx, home: TargetNamespace, wanted: New): Promise<{ id: number }> {
   const { actor, params } = ctx
   if (params.import_url) {
     await checkAddress(ctx, params.import_url)
-    return createToFill(ctx, wanted, { kind: 'url', url: params.import_url })
+    return createPendingProject(ctx, wanted, { kind: 'url', url: params.import_url })
   }
   const text = `# ${wanted.name}\n${wanted.description ? `\n${wanted.description}\n` : ''}`
   const branch = branchIn(params) ?? branchOf(home)
@@ -140,8 +144,8 @@ export const createProject = operation({
   handle: async (ctx) => {
     const { db, actor, params } = ctx
     const home = await (params.namespace_id === undefined
-      ? homeOfUser(db, actor, actor.id)
-      : findHome(db, actor, params.namespace_id))
+      ? personalNamespace(db, actor, actor.id)
+      : findTargetNamespace(db, actor, params.namespace_id))
     return make(ctx, home, actor.id)
   },
   returns: Project,
@@ -157,7 +161,7 @@ export const createUserProject = operation({
   first: [signedIn, administrator],
   params,
   gates: [signedIn, user],
-  handle: async (ctx) => make(ctx, await homeOfUser(ctx.db, ctx.actor, ctx.owner.id), ctx.owner.id),
+  handle: async (ctx) => make(ctx, await personalNamespace(ctx.db, ctx.actor, ctx.owner.id), ctx.owner.id),
   returns: Project,
   refuses: [limitReached(limitText(1)), invalid({ name: TAKEN, path: TAKEN })],
 })

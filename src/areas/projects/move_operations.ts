@@ -1,6 +1,6 @@
 import { Type as t, type Static } from 'typebox'
 import { projectEvenArchived as project, projectOwner, signedIn } from '../../access/gates/gates.ts'
-import { createToFill } from '../../core/pushes/import_job.ts'
+import { createPendingProject } from '../../core/pushes/import_job.ts'
 import { levelOf } from '../../core/sight/project_settings.ts'
 import type { Project as Row } from '../../core/places/projects.ts'
 import { ROLES } from '../../core/sight/roles.ts'
@@ -12,7 +12,7 @@ import { mayReadCode } from '../../access/gates/gates.ts'
 import { oneOf } from '../../http/params/schema.ts'
 import { Project, presentRecord } from '../../records/places/full_project.ts'
 import { FORK_VISIBILITY, TAKEN, isTaken } from './gates.ts'
-import { findHome, homeOfUser, limitFault } from '../../core/places/project_homes.ts'
+import { findTargetNamespace, personalNamespace, limitFault } from '../../core/places/target_namespace.ts'
 import { recordFor } from './record_store.ts'
 import {
   bounded,
@@ -21,7 +21,7 @@ import {
   mayFill,
   maySee,
   nameBoth,
-  type Home,
+  type TargetNamespace,
 } from '../../core/places/project_rules.ts'
 import { takenBy } from './store.ts'
 import { transfer } from '../../core/places/project_transfer.ts'
@@ -49,7 +49,7 @@ export const transferProject = operation({
   gates: [project, projectOwner],
   handle: async (ctx) => {
     const { db, actor, project, params } = ctx
-    const home = await findHome(db, actor, params.namespace)
+    const home = await findTargetNamespace(db, actor, params.namespace)
     if (home === undefined || !maySee(actor, home)) throw notFound('Namespace')
     if (home.id === project.namespace_id) throw notTransferred('Project is already in this namespace.')
     if (!mayFill(actor, home)) throw notTransferred(NOT_ALLOWED)
@@ -91,9 +91,11 @@ const noTarget = (): Problem => notFound('Target Namespace')
 const limitReached = (text: string): Problem => conflict({ limit_reached: [text] })
 const forked = (): Problem => conflict({ name: TAKEN, path: TAKEN })
 
-async function targetOf({ db, actor, params }: ForkCtx): Promise<Home> {
+async function targetOf({ db, actor, params }: ForkCtx): Promise<TargetNamespace> {
   const ref = params.namespace_id ?? params.namespace_path ?? params.namespace
-  const home = await (ref === undefined ? homeOfUser(db, actor, actor.id) : findHome(db, actor, ref))
+  const home = await (ref === undefined
+    ? personalNamespace(db, actor, actor.id)
+    : findTargetNamespace(db, actor, ref))
   if (home === undefined || !mayFill(actor, home)) throw noTarget()
   return home
 }
@@ -123,7 +125,7 @@ export const forkProject = operation({
     if (taken.name || taken.path)
       throw conflict({ ...(taken.name && { name: TAKEN }), ...(taken.path && { path: TAKEN }) })
     const wanted = params.visibility ?? project.visibility
-    const row = await createToFill(
+    const row = await createPendingProject(
       ctx,
       {
         ...named,

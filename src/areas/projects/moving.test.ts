@@ -5,7 +5,7 @@ import { scratch, writeHistory } from '../../../test/support/git_fixtures.ts'
 import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
-import { fillRepository } from '../../core/pushes/import_job.ts'
+import { importRepository } from '../../core/pushes/import_job.ts'
 import { removeRepository } from '../../core/places/project_removal.ts'
 import { repositoryPath } from '../../core/places/projects.ts'
 
@@ -58,8 +58,8 @@ test('a fork is a project of its own, whose repository outlives the one it was c
     assert.deepEqual([status, body], [404, { message: '404 Repository Not Found' }], `${method} ${rest}`)
   }
 
-  await fillRepository.run(opened.instance, { project_id: fork.body.id })
-  await fillRepository.run(opened.instance, { project_id: fork.body.id })
+  await importRepository.run(opened.instance, { project_id: fork.body.id })
+  await importRepository.run(opened.instance, { project_id: fork.body.id })
   const full = (await at().get(`/projects/${fork.body.id}`, user)).body as Body
   assert.deepEqual(
     [full['import_status'], full['empty_repo'], full['default_branch']],
@@ -178,7 +178,7 @@ test('a project is imported after the answer; addresses of this network are refu
   assert.deepEqual([project.status, project.body['import_status']], [201, 'scheduled'])
   assert.equal(project.body['import_url'], 'http://127.0.0.1:9/gone.git')
   assert.ok(!(await contents(at())).includes('secret@'))
-  await fillRepository.run(opened.instance, { project_id: project.body.id })
+  await importRepository.run(opened.instance, { project_id: project.body.id })
   const failed = (await at().get(`/projects/${project.body.id}`, admin)).body as Body
   assert.deepEqual(
     [failed['import_status'], failed['import_error']],

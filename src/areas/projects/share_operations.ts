@@ -6,7 +6,7 @@ import { nothing, operation } from '../../http/operation.ts'
 import { conflict, forbidden, notFound, refused, type Problem } from '../../http/problems.ts'
 import { date, nullable } from '../../http/params/schema.ts'
 import type { Project } from '../../core/places/projects.ts'
-import { seesGroupNow } from '../../core/places/project_homes.ts'
+import { seesGroup } from '../../core/places/target_namespace.ts'
 import * as shares from './share_store.ts'
 
 const Share = t.Object({
@@ -40,7 +40,7 @@ export const shareProject = operation({
   gates: [project, maintainer],
   handle: async ({ db, actor, project, params }) => {
     const { group_id, group_access, expires_at } = params
-    if (!(await seesGroupNow(db, actor, group_id))) throw noGroup()
+    if (!(await seesGroup(db, actor, group_id))) throw noGroup()
     // Nobody gives more than they hold.
     if (!actor.admin && group_access > project.role) throw forbidden()
     if (await shares.isLocked(db, project.namespace_id)) throw locked()

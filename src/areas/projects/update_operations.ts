@@ -16,7 +16,7 @@ import { forbidden, invalid, notFound, type Problem } from '../../http/problems.
 import { Project, presentRecord, type ProjectRecord } from '../../records/places/full_project.ts'
 import { branchIn, fields, settle } from './fields.ts'
 import { FORK_VISIBILITY, TAKEN, isTaken, takenIn } from './gates.ts'
-import { findHome } from '../../core/places/project_homes.ts'
+import { findTargetNamespace } from '../../core/places/target_namespace.ts'
 import { recordFor } from './record_store.ts'
 import { faultsOf, visibilityFaults } from '../../core/places/project_rules.ts'
 import { takenBy, update } from './store.ts'
@@ -48,7 +48,7 @@ async function forkFaults({ db, project }: Ctx, wanted: Visibility): Promise<Rec
 async function checkFaults(ctx: Ctx): Promise<void> {
   const { db, actor, project, params } = ctx
   const { name, path, description, visibility } = params
-  const home = await findHome(db, actor, project.namespace_id)
+  const home = await findTargetNamespace(db, actor, project.namespace_id)
   if (home === undefined) throw notFound('Project')
   const wider = visibility !== undefined && visibility !== project.visibility
   const faults = {

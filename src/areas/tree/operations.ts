@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { code } from '../../access/gates/code_gates.ts'
 import type { Entry } from '../../git/objects/tree.ts'
-import { breather } from '../../git/slice.ts'
+import { createYield } from '../../git/event_loop.ts'
 import { operation, pageOf } from '../../http/operation.ts'
 import { badParams, notFound, type Problem } from '../../http/problems.ts'
 
@@ -62,7 +62,7 @@ export const listTree = operation({
 
 /** Directories first, then files, then submodules, each in git's order. */
 async function byKind(entries: readonly Entry[]): Promise<Entry[]> {
-  const rest = breather()
+  const rest = createYield()
   const kinds = new Map<string, Entry[]>(KINDS.map((kind) => [kind, []]))
   for (const [index, entry] of entries.entries()) {
     kinds.get(entry.type)?.push(entry)

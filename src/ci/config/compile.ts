@@ -1,4 +1,4 @@
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 import { ConfigFault, YamlFault } from './config_fault.ts'
 import { conditionsOf } from './conditions.ts'
 import type { CompileConfig, CompileContext, Compiled, ConfigLimits, ConfigSource } from './context.ts'
@@ -53,7 +53,7 @@ interface Work {
 
 async function compile({ source, context, faults, lines }: Work): Promise<Compiled> {
   if (source.content.trim() === '') throw new ConfigFault('Please provide content of .gitlab-ci.yml')
-  const breathe = openBreather()
+  const breathe = createYield()
   const limits = { ...LIMITS, ...context.limits }
   const files = await readFiles(source, context, limits)
   for (const [key, line] of files.lines) lines.set(key, line)

@@ -1,4 +1,4 @@
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 import { ConfigFault } from './config_fault.ts'
 import type { PlanContext, PlanFailure, PlanPipeline } from './context.ts'
 import { byKey, expand, findIn, layer } from './expand.ts'
@@ -28,7 +28,7 @@ type Outcome = Awaited<ReturnType<PlanPipeline>>
 const refuse = (text: string, reason: PlanFailure): Outcome => ({ errors: [text], reason })
 
 async function plan(model: Model, context: PlanContext): Promise<Outcome> {
-  const breathe = openBreather()
+  const breathe = createYield()
   const facts = new Facts(context)
   const workflow = await decideWorkflow(model, context, facts)
   if (workflow === undefined) return refuse(FILTERED_BY_WORKFLOW, 'filtered_by_workflow_rules')

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, type ScalarTag, type CollectionTag, type Tags } from 'yaml'
 import { isScalar, isSeq, Scalar } from 'yaml'
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 import { Reference, type Hash } from './tree.ts'
 import { TooBig, YamlFault } from './config_fault.ts'
 import { readNodes, type YamlLimits } from './yaml_nodes.ts'
@@ -117,7 +117,7 @@ function sliceKeys({ text, offset }: Part): Part[] {
 }
 
 async function parsePart(part: Part, limits: YamlLimits, lines: Map<string, number>): Promise<Hash> {
-  const breathe = openBreather()
+  const breathe = createYield()
   const reader = readNodes(limits)
   const isFlow = /^\s*[[{]/.test(part.text)
   for (const slice of isFlow ? [part] : sliceKeys(part)) {

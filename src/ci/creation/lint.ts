@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from '../config/compile.ts'
 import type { CompileContext, Compiled, ConfigSource, PlanContext } from '../config/context.ts'
@@ -37,7 +37,7 @@ export async function lint(
 
 /** The merged configuration as YAML, written key by key so that a long one does not block the event loop. */
 export async function mergedYaml({ merged }: Compiled): Promise<string> {
-  const breathe = openBreather()
+  const breathe = createYield()
   const parts: string[] = ['---\n']
   for (const [key, value] of Object.entries(merged)) {
     await breathe()

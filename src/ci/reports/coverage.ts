@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 import { readPattern } from '../config/patterns.ts'
 import type { Traces } from '../jobs/traces.ts'
 
@@ -40,7 +40,7 @@ export async function readLogResults(db: Db, traces: Traces, jobId: number): Pro
 export async function coverageIn(log: string, source: string): Promise<number | null> {
   const pattern = readPattern(`/${source}/`)
   if (pattern === null) return null
-  const breathe = openBreather()
+  const breathe = createYield()
   // eslint-disable-next-line no-control-regex -- colors hold numbers
   const plain = log.replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '')
   for (const line of plain.split(/\r?\n|\r/).toReversed()) {

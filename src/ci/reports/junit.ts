@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes'
-import { openBreather } from '../breather.ts'
+import { createYield } from '../event_loop.ts'
 
 /** One case of a JUnit report. */
 export interface TestCase {
@@ -64,7 +64,7 @@ export async function readJunit(text: string, limit: number): Promise<TestCase[]
     if (cases.push(caseOf(open)) > limit) throw new BadReport(`more than ${limit} test cases`)
     open = undefined
   })
-  const breathe = openBreather()
+  const breathe = createYield()
   // Each report of several begins with a declaration.
   const body = text.replaceAll(/<\?xml\s[^>]{0,200}\?>/g, '')
   for (let at = 0; at < body.length; at += CHUNK_CHARACTERS) {

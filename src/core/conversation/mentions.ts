@@ -113,7 +113,7 @@ async function refer(
 const HEARD = 200_000
 
 /** Call inside the transaction that writes the text. What it said `before` is not said again. */
-export async function hearMentions(spoken: Spoken, body: string, before = ''): Promise<void> {
+export async function processMentions(spoken: Spoken, body: string, before = ''): Promise<void> {
   const { db, actor, about, noteId } = spoken
   const [now, then] = [spokenIn(body), spokenIn(before)]
   const { id: noteable_id, project_id, group_id } = about
@@ -135,7 +135,7 @@ export const hearDescription = (
   speaker: Pick<Spoken, 'db' | 'actor' | 'about' | 'project'>,
   now: string | null | undefined,
   before: string | null = '',
-): Promise<void> => hearMentions({ ...speaker, noteId: null, internal: false }, now ?? '', before ?? '')
+): Promise<void> => processMentions({ ...speaker, noteId: null, internal: false }, now ?? '', before ?? '')
 
 const keyOf = ({ kind, path, iid }: Reference): string => `${kind} ${path} ${iid}`
 

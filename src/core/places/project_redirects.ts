@@ -19,5 +19,8 @@ const byOldPath = statement(
 )
 
 /** The project that stood at the full path before it was renamed or moved. */
-export const findMoved = (db: Db, path: string, userId: number | null): Promise<MovedProject | undefined> =>
-  db.one(byOldPath, { path, user_id: userId })
+export const findRedirect = (
+  db: Db,
+  path: string,
+  userId: number | null,
+): Promise<MovedProject | undefined> => db.one(byOldPath, { path, user_id: userId })

@@ -6,7 +6,7 @@ import { narrower } from '../values/visibilities.ts'
 import type { Viewer } from '../sight/roles.ts'
 
 /** A namespace that a project may live in, with what the caller holds there. */
-export type Home = Namespace & { readonly role: number }
+export type TargetNamespace = Namespace & { readonly role: number }
 
 /** Names of pages of a project, which a project inside a group of its name would shadow. */
 const RESERVED = new Set(
@@ -96,7 +96,7 @@ export function cleanTopics(given: readonly string[]): string[] {
   return [...known.values()]
 }
 
-type Bounds = Pick<Home, 'kind' | 'visibility'>
+type Bounds = Pick<TargetNamespace, 'kind' | 'visibility'>
 
 /** A personal namespace bounds nothing. */
 export const bounded = (home: Bounds, wanted: Visibility): Visibility =>
@@ -119,11 +119,11 @@ const creationLevel = (setting: unknown): number =>
   typeof setting === 'string' ? (CREATORS[setting] ?? Infinity) : ROLES.developer
 
 /** Whether the caller sees the namespace. */
-export const maySee = (actor: Viewer, home: Home): boolean =>
+export const maySee = (actor: Viewer, home: TargetNamespace): boolean =>
   home.kind === 'user' || canSee(actor, home.visibility, home.role, ROLES.minimal_access)
 
 /** Whether the caller may make projects there, or bring them. */
-export function mayFill(actor: Viewer, home: Home): boolean {
+export function mayFill(actor: Viewer, home: TargetNamespace): boolean {
   if (actor.admin) return true
   if (home.kind === 'user') return home.owner_id === actor.id
   return home.role >= creationLevel(home.settings['project_creation_level'])

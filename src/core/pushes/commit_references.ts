@@ -39,7 +39,7 @@ const here = statement(
 )
 
 /** Asks for what the commits say that moved branches now hold; for nothing where one commit came that names nothing. */
-export async function askToHear(
+export async function enqueueCommitMessages(
   { db, git }: Pick<Instance, 'db' | 'git'>,
   { project_id, user_id }: Pick<Pushed, 'project_id' | 'user_id'>,
   moved: readonly RefMove[],
@@ -52,7 +52,7 @@ export async function askToHear(
   const [move] = moves
   if (move === undefined) return
   if (moves.length === 1 && (await isQuiet(git.repository(repositoryPath(project_id)), move))) return
-  await enqueue(db, hearCommits, { project_id, user_id, moves: moves.slice(0, MOST) })
+  await enqueue(db, processCommitMessages, { project_id, user_id, moves: moves.slice(0, MOST) })
 }
 
 async function isQuiet(repository: Repository, { from, to }: Pushed['moves'][number]): Promise<boolean> {
@@ -62,7 +62,7 @@ async function isQuiet(repository: Repository, { from, to }: Pushed['moves'][num
 }
 
 /** Lets issues and merge requests hear of the commits that name them, and closes what the default branch says is done. */
-export const hearCommits: Job<Pushed> = {
+export const processCommitMessages: Job<Pushed> = {
   name: 'hear_commits',
   run: async ({ db, git }, { project_id, user_id, moves }, once = everyTime) => {
     const place = await db.one(here, { project_id, user_id })

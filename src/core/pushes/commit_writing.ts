@@ -23,7 +23,7 @@ interface Person {
 }
 
 /** What a commit is made with: the context of an operation that has a repository. */
-export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
+export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> {
   readonly project: { readonly id: number }
   readonly repository: Repository
   readonly actor: Person & { readonly id: number }

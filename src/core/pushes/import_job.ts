@@ -58,7 +58,11 @@ function withoutCredentials(address: string): string {
  * Makes a project whose repository a job will fill: no repository is there until it has. Throws what the database
  * throws for a path or name that is taken.
  */
-export async function createToFill(instance: Instance, project: New, origin: Origin): Promise<Project> {
+export async function createPendingProject(
+  instance: Instance,
+  project: New,
+  origin: Origin,
+): Promise<Project> {
   const { db, vault } = instance
   const id = await takeId(instance)
   return db.transaction(async (tx) => {
@@ -70,13 +74,13 @@ export async function createToFill(instance: Instance, project: New, origin: Ori
       url: origin.kind === 'url' ? withoutCredentials(origin.url) : null,
       source: vault.seal(source),
     })
-    await enqueue(tx, fillRepository, { project_id: id }, `fill_repository ${id}`)
+    await enqueue(tx, importRepository, { project_id: id }, `fill_repository ${id}`)
     return row
   })
 }
 
 /** Copies a repository to where a project waits for it. What cannot be read is noted, and leaves an empty one. */
-export const fillRepository: Job<{ project_id: number }> = {
+export const importRepository: Job<{ project_id: number }> = {
   name: 'fill_repository',
   slow: true,
   run: async (instance, { project_id }) => {

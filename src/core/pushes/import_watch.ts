@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { enqueueAll } from '../../jobs/job.ts'
-import { fillRepository } from './import_job.ts'
+import { importRepository } from './import_job.ts'
 
 // Imports that no job stands for any more: one that failed for good, or whose job was lost.
 
@@ -31,7 +31,7 @@ export async function resumeImports(db: Db): Promise<number> {
   const rows = await db.rows(orphans, {})
   await enqueueAll(
     db,
-    fillRepository,
+    importRepository,
     rows.map((payload) => ({ payload, key: `fill_repository ${payload.project_id}` })),
   )
   return rows.length

@@ -1,6 +1,6 @@
 import type { RefMove } from '../../git/refs/refs.ts'
 import type { Instance } from '../../instance.ts'
-import { askToHear } from './commit_references.ts'
+import { enqueueCommitMessages } from './commit_references.ts'
 import { askForPipelines } from './pipeline_requests.ts'
 
 /** Asks for all that follows from a push: pipelines, and what its commits say of issues. */
@@ -14,5 +14,5 @@ export async function tellOfPush(
   moves: readonly RefMove[],
 ): Promise<void> {
   await askForPipelines(tools, by, moves)
-  await askToHear(tools, by, moves)
+  await enqueueCommitMessages(tools, by, moves)
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { UnheardPushes } from './unheard_pushes.ts'
+import type { UndeliveredPushes } from './undelivered_pushes.ts'
 
 /** What a mark says: since `since` refs of the project may have moved that its rows have not heard of. */
-export interface Mark {
+export interface RefUpdateMark {
   readonly file: string
   readonly projectId: number
   /** The project had no commit before. */
@@ -16,9 +16,9 @@ export interface Mark {
  * Which projects' refs are moving. Git goes first and the rows after, so a mark on disk stands before a ref moves: what a
  * crash leaves between the two is found by it. One mark serves many moves, until it is swept.
  */
-export interface Moving {
+export interface PendingRefUpdates {
   /** Moves that were acknowledged and that the database has yet to be told of. */
-  readonly unheard: UnheardPushes
+  readonly unheard: UndeliveredPushes
   /**
    * Call before refs of the project move, `first` when it has no commit yet; the mark is durable when it resolves. Call
    * what it returns when the rows have heard, or `false` when they have not. The mark of a first commit goes at once:
@@ -28,15 +28,15 @@ export interface Moving {
   /** Whether the first commit of the project is being made, or was and the rows have not heard of it. */
   isFirst(projectId: number): boolean
   /** The marks of this process of which no move is under way. Moves that begin from now on make marks of their own. */
-  take(): Mark[]
+  take(): RefUpdateMark[]
   /** The marks on disk that this process does not hold: of others, and of those that died. */
-  others(): Promise<Mark[]>
+  others(): Promise<RefUpdateMark[]>
   /** Removes a mark, once the rows agree. */
-  remove(mark: Mark): Promise<void>
+  remove(mark: RefUpdateMark): Promise<void>
 }
 
 interface Entry {
-  readonly mark: Mark
+  readonly mark: RefUpdateMark
   readonly durable: Promise<void>
   underWay: number
   /** Set once something moved that the rows have not heard of. */
@@ -44,10 +44,11 @@ interface Entry {
 }
 
 /** Keeps marks as empty files in `directory`, which it makes. */
-export const openMoving = (directory: string, unheard: UnheardPushes): Moving => new Marks(directory, unheard)
+export const openMoving = (directory: string, unheard: UndeliveredPushes): PendingRefUpdates =>
+  new Marks(directory, unheard)
 
-class Marks implements Moving {
-  readonly unheard: UnheardPushes
+class Marks implements PendingRefUpdates {
+  readonly unheard: UndeliveredPushes
   readonly #directory: string
   readonly #nonce = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
@@ -55,7 +56,7 @@ class Marks implements Moving {
   #closed: Entry[] = []
   #round = 0
 
-  constructor(directory: string, unheard: UnheardPushes) {
+  constructor(directory: string, unheard: UndeliveredPushes) {
     this.#directory = directory
     this.unheard = unheard
   }
@@ -85,21 +86,21 @@ class Marks implements Moving {
     return this.#closed.some(({ mark }) => mark.first && mark.projectId === projectId)
   }
 
-  take(): Mark[] {
+  take(): RefUpdateMark[] {
     const all = [...this.#closed, ...this.#entries.values()]
     this.#entries.clear()
     this.#closed = all.filter(({ underWay }) => underWay > 0)
     return all.filter(({ underWay }) => underWay === 0).map(({ mark }) => mark)
   }
 
-  async others(): Promise<Mark[]> {
+  async others(): Promise<RefUpdateMark[]> {
     const names = await readdir(this.#directory).catch(() => [])
     const marks = await Promise.all(names.map((name) => readMark(this.#directory, name)))
     const mine = new Set([...this.#closed, ...this.#entries.values()].map(({ mark }) => mark.file))
     return marks.filter((mark) => mark !== undefined).filter(({ file }) => !mine.has(file))
   }
 
-  remove({ file }: Mark): Promise<void> {
+  remove({ file }: RefUpdateMark): Promise<void> {
     return rm(file, { force: true })
   }
 
@@ -135,7 +136,7 @@ async function writeMark(directory: string, file: string): Promise<void> {
   }
 }
 
-async function readMark(directory: string, name: string): Promise<Mark | undefined> {
+async function readMark(directory: string, name: string): Promise<RefUpdateMark | undefined> {
   const [, id, kind] = /^(\d{1,15})\.(first|any)\.\w+\.\d+$/.exec(name) ?? []
   if (id === undefined) return undefined
   const file = join(directory, name)

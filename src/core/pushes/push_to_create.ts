@@ -1,14 +1,14 @@
 import { violates } from '../../db/errors.ts'
 import type { Instance } from '../../instance.ts'
 import { createWithRepository } from './import.ts'
-import { findHome, limitFault } from '../places/project_homes.ts'
-import { faultsOf, limitText, mayFill, type Home } from '../places/project_rules.ts'
+import { findTargetNamespace, limitFault } from '../places/target_namespace.ts'
+import { faultsOf, limitText, mayFill, type TargetNamespace } from '../places/project_rules.ts'
 import { mayPush, ruleWhileEmpty } from '../repositories/protected_branches.ts'
 import { ROLES, type Viewer } from '../sight/roles.ts'
 
 /** Where a push makes a project. */
 export interface NewPlace {
-  readonly home: Home
+  readonly home: TargetNamespace
   readonly path: string
 }
 
@@ -25,7 +25,7 @@ export async function placeToMake(
   const [above, path] = [fullPath.slice(0, slash), fullPath.slice(slash + 1)]
   if (slash < 1 || Object.keys(faultsOf({ name: path, path })).length > 0) return undefined
   // Paths made of digits are looked up as ids.
-  const home = /^\d+$/.test(above) ? undefined : await findHome(db, actor, above)
+  const home = /^\d+$/.test(above) ? undefined : await findTargetNamespace(db, actor, above)
   if (home === undefined || !mayFill(actor, home)) return undefined
   const role = home.owner_id === actor.id ? ROLES.owner : home.role
   // A project whose first branch the caller may not push would stay empty.

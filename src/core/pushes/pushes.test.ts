@@ -13,13 +13,13 @@ let code: Code
 let marks: string
 before(async () => {
   code = await openCode()
-  marks = join(code.world.config.dataDir, 'moving')
+  marks = join(code.world.config.dataDir, 'pendingRefUpdates')
   mkdirSync(marks, { recursive: true })
 })
 after(() => code.world.close())
 
 const tools = (): Code['world']['opened']['instance'] => code.world.opened.instance
-beforeEach(() => reconcileMarked(tools(), tools().moving.take(), true))
+beforeEach(() => reconcileMarked(tools(), tools().pendingRefUpdates.take(), true))
 
 const body = (branch: string): object => ({
   branch,
@@ -58,8 +58,8 @@ test('one mark stands for many moves, is there before them and until it is swept
   assert.deepEqual(none, [])
   await post(code, developer, body('feature/login'))
   assert.deepEqual(readdirSync(marks), [first])
-  assert.deepEqual(await tools().moving.others(), [])
-  assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
+  assert.deepEqual(await tools().pendingRefUpdates.others(), [])
+  assert.deepEqual(await reconcileMarked(tools(), tools().pendingRefUpdates.take(), true), [])
   assert.deepEqual(readdirSync(marks), [])
   const jobs = await rowsOf(
     world,
@@ -69,7 +69,7 @@ test('one mark stands for many moves, is there before them and until it is swept
 })
 
 test('a move under way keeps its mark, and later moves make another', async () => {
-  const { moving } = tools()
+  const { pendingRefUpdates: moving } = tools()
   const end = await moving.begin(code.project.id, false)
   assert.deepEqual(moving.take(), [])
   const later = await moving.begin(code.project.id, false)
@@ -104,7 +104,7 @@ test('what a crash left between git and the rows is told to the rows', async () 
   // Another process may still be at it: its mark is left to it until it is old.
   assert.deepEqual(readdirSync(marks), [mark])
   leaveMark(place, 'any', new Date(Date.now() - 10 * 60_000))
-  await reconcileMarked(tools(), await tools().moving.others(), false)
+  await reconcileMarked(tools(), await tools().pendingRefUpdates.others(), false)
   assert.deepEqual(readdirSync(marks), [])
 })
 
@@ -113,7 +113,7 @@ test('a project that had commits is not protected again, and its activity goes n
   await rowsOf(code.world, 'delete from protected_branches where project_id = $1', [place.project.id])
   const { last_activity_at: before } = await rowFor(place)
   leaveMark(place, 'any', OLD)
-  await reconcileMarked(tools(), await tools().moving.others(), false)
+  await reconcileMarked(tools(), await tools().pendingRefUpdates.others(), false)
   const row = await rowFor(place)
   assert.deepEqual([row.default_branch, row.last_activity_at], ['main', before])
   assert.deepEqual(await protectedIn(place), [])
@@ -123,7 +123,7 @@ test('a mark of a project that is gone, and a file that is no mark, trouble nobo
   writeFileSync(join(marks, 'README'), '')
   writeFileSync(join(marks, '999999.any.dead.1'), '')
   utimesSync(join(marks, '999999.any.dead.1'), OLD, OLD)
-  const found = await tools().moving.others()
+  const found = await tools().pendingRefUpdates.others()
   assert.deepEqual(
     found.map(({ projectId }) => projectId),
     [999_999],
@@ -145,7 +145,7 @@ test('a commit that is in git is acknowledged, though the rows cannot hear of it
   assert.equal(answer.status, 201, answer.text)
   assert.equal(tip(place.directory, 'main'), (answer.body as { id: string }).id)
   assert.equal((await rowFor(place)).last_activity_at.getTime(), OLD.getTime())
-  assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
+  assert.deepEqual(await reconcileMarked(tools(), tools().pendingRefUpdates.take(), true), [])
   assert.ok(Date.now() - (await rowFor(place)).last_activity_at.getTime() < 60_000)
 })
 
@@ -169,7 +169,7 @@ test('what follows from a first commit does not follow again', async () => {
     ).status,
     201,
   )
-  assert.deepEqual(await reconcileMarked(tools(), tools().moving.take(), true), [])
+  assert.deepEqual(await reconcileMarked(tools(), tools().pendingRefUpdates.take(), true), [])
   assert.deepEqual(await protectedIn(place), [])
 })
 
@@ -181,7 +181,7 @@ test('nobody slips in behind a first commit before its branch is protected', asy
     (await post({ world, project: place.project }, developer, body('main'))).status
   assert.equal(await ask(), 403)
   // Held where the ref has moved and the rows have not heard: as a first commit is for a moment.
-  const end = await tools().moving.begin(place.project.id, true)
+  const end = await tools().pendingRefUpdates.begin(place.project.id, true)
   const tree = gitText(place.directory, ['hash-object', '-t', 'tree', '-w', '--stdin'])
   gitText(place.directory, [
     'update-ref',

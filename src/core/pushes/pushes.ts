@@ -14,7 +14,7 @@ import { maintainRepository } from '../repositories/repositories.ts'
 const HEADS = 'refs/heads/'
 
 /** `actor` is who moves what moves. */
-type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> & {
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> & {
   readonly actor?: { readonly id: number } | null
   /** Options of a push. */
   readonly options?: readonly string[]
@@ -52,7 +52,7 @@ export async function movingRefs<Result>(
   first: boolean,
   move: () => Promise<{ readonly result: Result; readonly moves: readonly RefMove[] }>,
 ): Promise<Result> {
-  const end = await tools.moving.begin(project.id, first)
+  const end = await tools.pendingRefUpdates.begin(project.id, first)
   let heard = false
   try {
     const { result, moves } = await move()
@@ -80,7 +80,7 @@ export async function movingRefs<Result>(
 
 /** Keeps a push on disk until the database is back: refs alone do not tell which commits are new. */
 async function keepUnheard(
-  { moving, actor, options = [] }: Tools,
+  { pendingRefUpdates: moving, actor, options = [] }: Tools,
   project: Place,
   moves: readonly RefMove[],
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Instance } from '../../instance.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { tellOfPush } from './news.ts'
-import type { Mark } from './pending_ref_updates.ts'
+import type { RefUpdateMark } from './pending_ref_updates.ts'
 import { reconcile } from './pushes.ts'
 import { findMissingReadmes } from '../repositories/readmes.ts'
 import { measureRepository } from '../repositories/repositories.ts'
 
-type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'moving'>
+type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'>
 
 /** Milliseconds between two rounds. */
 const ROUND = 60_000
@@ -21,17 +21,17 @@ const ABANDONED = 5 * 60_000
  */
 export async function reconcileMarked(
   tools: Tools,
-  marks: readonly Mark[],
+  marks: readonly RefUpdateMark[],
   mine: boolean,
-): Promise<{ readonly mark: Mark; readonly error: unknown }[]> {
-  const failed: { mark: Mark; error: unknown }[] = []
+): Promise<{ readonly mark: RefUpdateMark; readonly error: unknown }[]> {
+  const failed: { mark: RefUpdateMark; error: unknown }[] = []
   for (const mark of marks)
     try {
       const told = await reconcile(tools, { id: mark.projectId }, mark)
       const payload = { project_id: mark.projectId }
       await enqueue(tools.db, measureRepository, payload, `measure_repository ${mark.projectId}`)
       const done = mine || (told && mark.first) || Date.now() - mark.since.getTime() > ABANDONED
-      if (done) await tools.moving.remove(mark)
+      if (done) await tools.pendingRefUpdates.remove(mark)
     } catch (error) {
       failed.push({ mark, error })
     }
@@ -48,7 +48,7 @@ type Say = (detail: object, text: string) => void
 /** Goes through what a crash may have left, then does a round every minute until stopped. Never throws. */
 export async function startReconciler(tools: Tools, say: Say): Promise<Reconciler> {
   const run = async (
-    marks: () => Promise<readonly Mark[]> | readonly Mark[],
+    marks: () => Promise<readonly RefUpdateMark[]> | readonly RefUpdateMark[],
     mine: boolean,
   ): Promise<void> => {
     try {
@@ -59,24 +59,24 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     }
   }
   const tell = (): Promise<void> =>
-    tools.moving.unheard
+    tools.pendingRefUpdates.unheard
       .tellAll((push) => tellOfPush(tools, push, push.moves))
       .catch((error: unknown) => say({ err: error }, 'kept pushes could not be told of'))
-  await run(() => tools.moving.others(), false)
+  await run(() => tools.pendingRefUpdates.others(), false)
   await tell()
   let current: Promise<void> = findMissingReadmes(tools).catch((error: unknown) =>
     say({ err: error }, 'readmes could not be looked for'),
   )
   const round = async (): Promise<void> => {
-    await run(() => tools.moving.take(), true)
-    await run(() => tools.moving.others(), false)
+    await run(() => tools.pendingRefUpdates.take(), true)
+    await run(() => tools.pendingRefUpdates.others(), false)
   }
   const clock = setInterval(() => {
     current = current.then(round)
   }, ROUND)
   clock.unref()
   const telling = setInterval(() => {
-    if (tools.moving.unheard.waiting()) current = current.then(tell)
+    if (tools.pendingRefUpdates.unheard.waiting()) current = current.then(tell)
   }, TELLING)
   telling.unref()
   return {
@@ -84,7 +84,7 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
       clearInterval(clock)
       clearInterval(telling)
       await current
-      await run(() => tools.moving.take(), true)
+      await run(() => tools.pendingRefUpdates.take(), true)
     },
   }
 }

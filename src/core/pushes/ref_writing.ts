@@ -4,7 +4,7 @@ import type { Instance } from '../../instance.ts'
 import { movingRefs } from './pushes.ts'
 
 /** What refs are moved with: the context of an operation that has a repository. */
-interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'moving'> {
+interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> {
   readonly actor?: { readonly id: number } | null
   readonly project: { readonly id: number }
   readonly repository: Repository

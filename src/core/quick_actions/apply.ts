@@ -13,7 +13,7 @@ import { writeSystemNote } from '../conversation/system_notes.ts'
 import type { TargetBranches } from '../merge_requests/target_branches.ts'
 import { FORGOTTEN, estimated, spent } from '../planning/time_tracking.ts'
 
-export interface Obeyed {
+export interface QuickActionResult {
   /** What is left of the text. */
   readonly text: string
   /** Set when there was nothing but commands. */
@@ -42,7 +42,7 @@ const isCommanded = (about: Noteable): about is Run['about'] =>
   about.kind === 'issue' || about.kind === 'merge_request' || about.kind === 'epic'
 
 /** Whether one of the commands hid the record: what the same text says is then hidden too. */
-export const hides = ({ changes }: Obeyed): boolean => changes['confidential'] === true
+export const madeConfidential = ({ changes }: QuickActionResult): boolean => changes['confidential'] === true
 
 export const placeOf = (project: Project): Place => ({
   project,
@@ -55,7 +55,12 @@ export const placeOf = (project: Project): Place => ({
  * changes the record once. Call inside a transaction. Texts about anything else hold no commands. What is left of the
  * description of something that is made becomes its description.
  */
-export async function obey(speaker: Speaker, about: Noteable, place: Place, body: string): Promise<Obeyed> {
+export async function applyQuickActions(
+  speaker: Speaker,
+  about: Noteable,
+  place: Place,
+  body: string,
+): Promise<QuickActionResult> {
   const nothing = { text: body, onlyCommands: false, applied: 0, changes: {}, summary: [] }
   if (!isCommanded(about)) return nothing
   const { text, commands, unknown, onlyCommands } = parseCommands(body, NAMES)

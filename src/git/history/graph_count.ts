@@ -1,7 +1,7 @@
 import type { Graph } from './graph.ts'
 import { Queue } from './graph_queue.ts'
 import { Scratch } from './scratch.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 const stride = 512
 const maxCounted = 5_000

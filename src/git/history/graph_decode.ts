@@ -1,6 +1,6 @@
 import type { Graph, Tables } from './graph.ts'
 import { commitBytes, noParent, readLong, type Layer } from './graph_file.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 const checkEvery = 1_024
 const more = 0x80000000

@@ -1,7 +1,7 @@
 import { bloomKeys, type BloomKey } from './graph_bloom.ts'
 import type { Graph } from './graph.ts'
 import { mark, type Simplifier, type Walk } from './graph_walk.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 import { entryIn } from './tree_bytes.ts'
 
 /** Reads the content of an object by its hash, or `hash:path`; undefined when it is missing or no tree. */

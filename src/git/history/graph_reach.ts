@@ -2,7 +2,7 @@ import { generations } from './graph_decode.ts'
 import type { Graph } from './graph.ts'
 import { Queue } from './graph_queue.ts'
 import { Scratch } from './scratch.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 const checkEvery = 1_024
 const yes = 1

@@ -3,7 +3,7 @@ import type { ObjectAnswer, ObjectQuestion } from '../processes/cat_file.ts'
 import type { Graph } from './graph.ts'
 import { readLinks, type Links } from './graph_links.ts'
 import { loadGraph } from './graph_load.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 /** Asks one question of a repository's cat-file. */
 export type AskObject = (gitDirectory: string, question: ObjectQuestion) => Promise<ObjectAnswer | undefined>

@@ -7,7 +7,7 @@ import { topological } from './graph_topo.ts'
 import { newestFirst, pause, Walk, type Simplifier } from './graph_walk.ts'
 import type { Graph } from './graph.ts'
 import type { AskObject, Found } from './graphs.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 /** What of a history is wanted, with everything already checked; times in Unix seconds, Infinity of either sign for none. */
 export interface Selection {

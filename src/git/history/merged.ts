@@ -1,6 +1,6 @@
 import type { WalkTools } from './log.ts'
 import { isSha } from '../names.ts'
-import { Slice } from '../slice.ts'
+import { Slice } from '../event_loop.ts'
 
 const checkEvery = 1_024
 const maxAnswerBytes = 256 * 1024 * 1024

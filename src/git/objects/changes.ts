@@ -3,7 +3,7 @@ import { isSha } from '../names.ts'
 import { isSafeGitmodules } from './gitmodules.ts'
 import { isDotGitmodules, writablePath, type PathFault } from './paths.ts'
 import { directoryMode, keyOf, linkMode, symlinkMode, textOf, type TreeLine } from './tree_lines.ts'
-import { breather } from '../slice.ts'
+import { createYield } from '../event_loop.ts'
 
 /** One change of a tree. Paths are slash-separated; one leading slash is dropped. */
 export type Change =
@@ -57,7 +57,7 @@ export async function applyChanges(
   changes: readonly Change[],
   read: (tree: string) => Promise<readonly TreeLine[]>,
 ): Promise<Drafted> {
-  const rest = breather()
+  const rest = createYield()
   const steps: Step[] = []
   for (const [index, change] of changes.entries()) {
     steps.push(stepOf(change, index))

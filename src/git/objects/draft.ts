@@ -1,6 +1,6 @@
 import { makeObject, type NewObject } from './objects.ts'
 import { directoryMode, emptyTree, sortLines, treeBytes, type TreeLine } from './tree_lines.ts'
-import { breather } from '../slice.ts'
+import { createYield } from '../event_loop.ts'
 
 /** A directory that was looked into. `id` is the tree it was read from; none for a new one. */
 interface Folder {
@@ -99,7 +99,7 @@ export class Draft {
   /** Names all that changed. Directories that became empty are gone. */
   async finish(): Promise<Drafted> {
     const objects = new Map<string, NewObject>()
-    const tree = await this.#name(this.#root, objects, breather())
+    const tree = await this.#name(this.#root, objects, createYield())
     return { tree, objects: [...objects.values()], trees: this.#trees }
   }
 

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib'
 import { hasCode, makeDirectory, placeFile, syncFile, temporaryName, writeAll } from '../durable.ts'
 import { GitError } from '../errors.ts'
 import { compress, type NewObject, type ObjectType } from './objects.ts'
-import { breather } from '../slice.ts'
+import { createYield } from '../event_loop.ts'
 
 const largestPack = 2 ** 31 - 1
 const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
@@ -102,7 +102,7 @@ async function writePack(file: number, objects: readonly NewObject[], packed: Pa
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0')
   header.writeUInt32BE(objects.length, 8)
   put(header)
-  const rest = breather()
+  const rest = createYield()
   for (const { id, type, body } of objects) {
     const [head, compressed] = [entryHead(type, body.length), await compress(body, type)]
     if (offset + compressed.length > largestPack) throw new GitError('too_large', 'A pack has at most 2 GiB')

@@ -3,8 +3,8 @@ import type { ObjectAnswer, ObjectQuestion } from '../processes/cat_file.ts'
 import { GitError } from '../errors.ts'
 import { isSha, treePath } from '../names.ts'
 import type { Pool } from '../processes/pool.ts'
-import { roomFor } from '../room_for.ts'
-import { breather } from '../slice.ts'
+import { lruBound } from '../lru_bound.ts'
+import { createYield } from '../event_loop.ts'
 import { directoryMode, keyOf, linkMode, parseTree, textOf, type TreeLine } from './tree_lines.ts'
 
 /** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
@@ -47,7 +47,7 @@ export class TreeReader {
   })
 
   /** Commits to their trees. */
-  readonly #roots = new LRUCache<string, string>(roomFor(cachedRoots))
+  readonly #roots = new LRUCache<string, string>(lruBound(cachedRoots))
 
   constructor(objects: Pool<ObjectQuestion, ObjectAnswer | undefined>) {
     this.#objects = objects
@@ -106,7 +106,7 @@ export class TreeReader {
     if (tree === undefined) return undefined
     const page: Entry[] = []
     let skipped = 0
-    const rest = breather()
+    const rest = createYield()
     const walk = async (id: string, below: string): Promise<boolean> => {
       for (const line of await this.lines(gitDirectory, id)) {
         if (page.length === query.limit) return false

@@ -1,5 +1,5 @@
 import { GitError } from '../errors.ts'
-import { breather } from '../slice.ts'
+import { createYield } from '../event_loop.ts'
 
 /** One line of a tree object. `key` holds the bytes of the name, a character each; `mode` has no leading zero. */
 export interface TreeLine {
@@ -28,7 +28,7 @@ const LINES_PER_CHECK = 256
 export async function parseTree(view: Buffer): Promise<TreeLine[]> {
   const isLarge = view.length > SLICED_BYTES
   const bytes = isLarge ? Buffer.from(view) : view
-  const rest = breather()
+  const rest = createYield()
   const lines: TreeLine[] = []
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at)

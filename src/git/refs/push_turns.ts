@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { roomFor } from '../room_for.ts'
+import { lruBound } from '../lru_bound.ts'
 
 /** Times in milliseconds. */
 export interface TurnLimits {
@@ -43,7 +43,7 @@ export class PushTurns {
   readonly #limits: TurnLimits
   readonly #places = new Map<string, Place>()
   /** Who wanted to push, and has not: by repository and caller. */
-  readonly #missed = new LRUCache<string, true>({ ...roomFor(remembered), ttl: rememberedMs })
+  readonly #missed = new LRUCache<string, true>({ ...lruBound(remembered), ttl: rememberedMs })
 
   constructor(limits: Partial<TurnLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { hasCode } from '../durable.ts'
 import { isSha } from '../names.ts'
-import { roomFor } from '../room_for.ts'
+import { lruBound } from '../lru_bound.ts'
 import { stampOf, type PackedRefsReader } from './packed_refs.ts'
 
 interface Known {
@@ -16,7 +16,7 @@ const files = 20_000
 /** Reads single refs without a process, and each file again only when it has changed. */
 export class RefReader {
   readonly #packed: PackedRefsReader
-  readonly #known = new LRUCache<string, Known>(roomFor(files))
+  readonly #known = new LRUCache<string, Known>(lruBound(files))
 
   constructor(packed: PackedRefsReader) {
     this.#packed = packed

@@ -5,7 +5,7 @@ import { hasCode } from '../durable.ts'
 import { GitError } from '../errors.ts'
 import { isRefName, isSha } from '../names.ts'
 import type { PackedRefsReader } from './packed_refs.ts'
-import { breather } from '../slice.ts'
+import { createYield } from '../event_loop.ts'
 
 /** One movement of a ref: `from` undefined means that it must not exist yet, `to` undefined that it goes. */
 export interface RefMove {
@@ -62,7 +62,7 @@ export async function readRefs(
   // Loose before packed: what is packed in between is then seen twice and not missed.
   const names = await looseNames(gitDirectory, prefix)
   const found = new Map<string, string>()
-  const rest = breather()
+  const rest = createYield()
   for (const name of names) {
     const id = readLoose(gitDirectory, name)
     if (id !== undefined) found.set(name, id)

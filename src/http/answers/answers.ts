@@ -7,7 +7,7 @@ import type { AnswerMemory } from './answer_memory.ts'
 import { Download } from './download.ts'
 import { names, tagOf } from './etags.ts'
 import type { Context } from '../gate.ts'
-import { onceFor } from '../once.ts'
+import { memoizeByObject } from '../memoize.ts'
 import { Answer, pageOptionsOf, successOf, type NamedOperation } from '../operation.ts'
 import { STALL_MS, pageText, recordText, type AnswerText } from './large_page.ts'
 import { declaredNames, pageHeaders } from './pages.ts'
@@ -108,7 +108,9 @@ const onceCalled = <T>(make: () => T): (() => T) => {
   return () => (made ??= { it: make() }).it
 }
 
-const textOf = onceFor((schema: TSchema) => fastJson(inOrder(schema) as Parameters<typeof fastJson>[0]))
+const textOf = memoizeByObject((schema: TSchema) =>
+  fastJson(inOrder(schema) as Parameters<typeof fastJson>[0]),
+)
 
 /** Makes the function that turns an answer into text by its schema; with `checkAnswers` it throws where they differ. */
 export function writer(

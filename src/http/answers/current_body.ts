@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import type { Instance } from '../../instance.ts'
 import { writer, type AnswerCheck } from './answers.ts'
-import { compileAlong, contextOf, entryOf, type PathParams, type Visit, type Visitor } from '../entry.ts'
+import { compilePreload, contextOf, entryOf, type PathParams, type Visit, type Visitor } from '../entry.ts'
 import { emptyTree } from '../params/forms.ts'
 import { Answer, pageOptionsOf, type NamedOperation } from '../operation.ts'
 
@@ -20,12 +20,12 @@ export function compileRepresent(
   reads: Readonly<Record<string, string>>,
   { instance, signIn, checkAnswers }: Around,
 ): (db: Db, visit: Visit, path: PathParams) => Promise<string | undefined> {
-  const alongOf = compileAlong(op)
+  const alongOf = compilePreload(op)
   let write: ((body: unknown) => string) | undefined
   return async (db, visit, path) => {
     const sent = Object.assign(emptyTree(), visit.sent)
     for (const [there, here] of Object.entries(reads)) sent[there] = sent[here] ?? ''
-    const visitor = await signIn({ ...visit, sent, along: alongOf(path) })
+    const visitor = await signIn({ ...visit, sent, preload: alongOf(path) })
     const ctx = contextOf({ ...instance, db }, visitor, { ...visit, sent })
     await entryOf(op)(ctx, sent, path)
     const answer = await op.handle(ctx as never)

@@ -62,7 +62,8 @@ export function refusals(op: NamedOperation): Json {
 }
 
 /** Whether the operation's project may answer from another address by now. */
-export const mayMove = (op: NamedOperation): boolean => gatesOf(op).some(({ along }) => along === 'project')
+export const mayMove = (op: NamedOperation): boolean =>
+  gatesOf(op).some(({ preload }) => preload === 'project')
 
 function refusal(all: readonly Problem[]): Json {
   const problems = all.filter((problem) => !hasNoBody(problem))

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Surroundings } from '../surroundings.ts'
 import {
-  compileAlong,
+  compilePreload,
   compileGates,
   contextOf,
   walk,
@@ -22,7 +22,7 @@ interface Asked {
 
 /** Makes the function that reads who asks an operation for what. */
 export function compileVisit(op: NamedOperation): (request: FastifyRequest) => Asked {
-  const alongOf = compileAlong(op)
+  const alongOf = compilePreload(op)
   const open = {
     scopes: op.scopes ?? [],
     basic: op.challenge !== undefined,
@@ -33,7 +33,7 @@ export function compileVisit(op: NamedOperation): (request: FastifyRequest) => A
     const path = params as PathParams
     const query = (asked as { text: string }).text
     const sent = Object.assign(parseForm(query), body)
-    return { path, query, visit: { method, headers, sent, ip, along: alongOf(path), ...open } }
+    return { path, query, visit: { method, headers, sent, ip, preload: alongOf(path), ...open } }
   }
 }
 
@@ -41,7 +41,7 @@ export function compileVisit(op: NamedOperation): (request: FastifyRequest) => A
  * The checks before a large body is read: all that come before the parameters, and a signed-in caller. Rate-limits
  * refused callers here; admitted ones after the body is read.
  */
-export function compileKnock(
+export function compileEarlyAuthorization(
   op: NamedOperation,
   { instance, signIn, admit }: Surroundings,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {

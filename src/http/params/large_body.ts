@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LongTexts } from './long_text.ts'
-import { Sieve } from './long_text_sieve.ts'
+import { LongTextExtractor } from './long_text_extractor.ts'
 import { Problem, bodyTooLarge, tooManyLargeBodies, unsupportedEncoding } from '../problems.ts'
 
 declare module 'fastify' {
@@ -92,7 +92,7 @@ async function takeApart({ request, reply, payload, dataDir, slots }: LargeBody)
   const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '')
   const file = isJson ? await openNameless(dataDir) : undefined
   // An upload that stands still before it is large takes no slot from others.
-  const sieve = new Sieve(file, {
+  const sieve = new LongTextExtractor(file, {
     apart: 'content',
     large: { bytes: LARGE, reached: () => slots.take(reply) },
   })

@@ -8,7 +8,7 @@ import { Busboy } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readBody } from './body.ts'
 import { nest, type Tree } from './forms.ts'
-import { Sieve } from './long_text_sieve.ts'
+import { LongTextExtractor } from './long_text_extractor.ts'
 import { badBody, bodyTooComplex, requestTimeout, unsupportedEncoding, type Problem } from '../problems.ts'
 
 /** One file of a form. */
@@ -159,7 +159,7 @@ async function readJson(
   const path = join(dataDir, `.body-${randomBytes(8).toString('hex')}`)
   const file = await open(path, 'wx+', 0o600)
   await rm(path)
-  const sieve = new Sieve(file, { apart })
+  const sieve = new LongTextExtractor(file, { apart })
   reply.raw.once('close', () => void sieve.settled().then(() => file.close()))
   const kept = buffer(sieve)
   kept.catch(() => {})

@@ -14,7 +14,7 @@ import type { Allowed } from './allowed.ts'
 import { readBody } from '../params/body.ts'
 import { addCrossOrigin } from './cross_origin.ts'
 import { problemOf, type Faults } from './fault.ts'
-import { Moved, sendMoved } from '../redirect.ts'
+import { Redirect, sendMoved } from '../redirect.ts'
 import { problemDetails, wantsDetails } from './problem_details.ts'
 import {
   type Problem,
@@ -87,8 +87,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addCrossOrigin(app)
   addUnknownAddresses(app, options.allowed)
   addClosing(app)
-  app.setErrorHandler(async (error: FastifyError | Moved, request, reply) =>
-    error instanceof Moved
+  app.setErrorHandler(async (error: FastifyError | Redirect, request, reply) =>
+    error instanceof Redirect
       ? sendMoved(request, reply, error)
       : refuse(request, reply, problemOf(error, request, options)),
   )

@@ -8,7 +8,7 @@ interface Here extends Pick<Instance, 'git'> {
 }
 
 /** As it stands in git this moment, which a row that is listed may not know yet. */
-export async function lookedAt(
+export async function withLiveStatus(
   { git, repository }: Here,
   row: MergeRequestShown,
 ): Promise<MergeRequestShown> {

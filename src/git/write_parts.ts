@@ -5,7 +5,7 @@ import { Janitor } from './care/janitor.ts'
 import { Locks } from './refs/locks.ts'
 import { Merges, type MergeParts } from './objects/merge.ts'
 import type { PackedRefsReader } from './refs/packed_refs.ts'
-import { roomFor } from './room_for.ts'
+import { lruBound } from './lru_bound.ts'
 import type { Pool } from './processes/pool.ts'
 import { PushTurns } from './refs/push_turns.ts'
 import { RefReader } from './refs/ref_reader.ts'
@@ -54,7 +54,7 @@ export function openWriting(
     merges: new Merges({ ...parts, trees }),
     folder,
     janitor: new Janitor(parts.root, folder),
-    moves: new LRUCache(roomFor(countedRepositories)),
+    moves: new LRUCache(lruBound(countedRepositories)),
     touched,
   }
 }

@@ -1,15 +1,15 @@
 import type { ConditionName, FilterValues } from './conditions.ts'
 
 /** Conditions with what they compare with, as they gather. */
-export class Gathered {
+export class FilterBuilder {
   readonly conditions: ConditionName[] = []
   readonly values: { -readonly [Name in keyof FilterValues]?: FilterValues[Name] } = {}
   /** The condition holds. */
-  is(name: ConditionName): void {
+  flag(name: ConditionName): void {
     this.conditions.push(name)
   }
   /** The condition holds for the value under its name, where one is given. */
-  where<Name extends ConditionName & keyof FilterValues>(
+  value<Name extends ConditionName & keyof FilterValues>(
     name: Name,
     value: FilterValues[Name] | undefined,
   ): void {

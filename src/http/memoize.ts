@@ -1,5 +1,5 @@
 /** Makes a function that makes its answer for an object once, when it is first asked, and forgets it with the object. */
-export function onceFor<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+export function memoizeByObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, Made>()
   return (key) => {
     const known = made.get(key)

@@ -4,7 +4,7 @@ import type { NamedOperation } from '../operation.ts'
 type Place = [NamedOperation, ...NamedOperation[]]
 
 /** Those of one path share a route, for routes are what a start takes longest over; large bodies need one for themselves. */
-export function inPlaces(operations: readonly NamedOperation[]): Place[] {
+export function groupByPath(operations: readonly NamedOperation[]): Place[] {
   const places = new Map<string, Place>()
   for (const op of operations) {
     const key = op.takes === undefined && op.receives === undefined ? op.path : `${op.method} ${op.path}`

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RefMove } from '../../git/refs/refs.ts'
 
 /** Refs that a user moved, acknowledged while the database could not be told. */
-export interface UnheardPush {
+export interface UndeliveredPush {
   readonly project_id: number
   readonly user_id: number
   readonly moves: readonly RefMove[]
@@ -15,26 +15,26 @@ export interface UnheardPush {
  * Keeps acknowledged pushes on disk while the database is away: which commits they brought stands nowhere else, and what
  * these close or mention would never hear of them.
  */
-export interface UnheardPushes {
+export interface UndeliveredPushes {
   /** Durable when it resolves. */
-  keep(push: UnheardPush): Promise<void>
+  keep(push: UndeliveredPush): Promise<void>
   /** Whether this process kept some that were not told since. */
   readonly waiting: () => boolean
   /** Calls `tell` with each push that is kept, by this process or one before, and forgets it. Throws what `tell` throws. */
-  tellAll(tell: (push: UnheardPush) => Promise<void>): Promise<void>
+  tellAll(tell: (push: UndeliveredPush) => Promise<void>): Promise<void>
 }
 
 /** Keeps each push as a file in `directory`, which it makes. */
-export function openUnheardPushes(directory: string): UnheardPushes {
+export function openUnheardPushes(directory: string): UndeliveredPushes {
   let waiting = false
   let telling: Promise<void> = Promise.resolve()
-  const tellOnce = async (tell: (push: UnheardPush) => Promise<void>): Promise<void> => {
+  const tellOnce = async (tell: (push: UndeliveredPush) => Promise<void>): Promise<void> => {
     waiting = false
     const names = await readdir(directory).catch(() => [])
     for (const name of names.filter((one) => one.endsWith('.json')))
       try {
         const file = join(directory, name)
-        await tell(JSON.parse(await readFile(file, 'utf8')) as UnheardPush)
+        await tell(JSON.parse(await readFile(file, 'utf8')) as UndeliveredPush)
         await rm(file, { force: true })
       } catch (error) {
         waiting = true

@@ -36,7 +36,7 @@ export class Slice {
 }
 
 /** A function to await inside long loops of cheap steps: it lets others run once the slice is used up. */
-export function breather(): () => Promise<void> {
+export function createYield(): () => Promise<void> {
   const slice = new Slice()
   return async () => {
     if (slice.isOver()) await slice.rest()

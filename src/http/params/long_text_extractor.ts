@@ -30,7 +30,7 @@ interface Threshold {
  * Lets JSON through as it comes, but for the long texts of one name: these go to the file, and what stands for them
  * in the JSON tells which they are. It does not check JSON: what comes out is parsed afterwards.
  */
-export class Sieve extends Transform {
+export class LongTextExtractor extends Transform {
   readonly texts: LongTexts
   /** Bytes that came in; read by the framework, which counts them against the limit. */
   receivedEncodedLength = 0
