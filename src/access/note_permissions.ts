@@ -18,7 +18,7 @@ export const mayComment = (here: Here): boolean =>
   here.reader.viewer !== null && (!here.noteable.locked || member(here))
 
 export const canComment = allows({
-  says: 'whoever sees it; members alone while its discussion is locked',
+  says: 'the right to comment; only members while the discussion is locked',
   refuses: forbidden,
   holds: (here: Has<Here>) => mayComment(here),
 })
@@ -52,7 +52,7 @@ export const mayEdit = (here: Here, row: Pick<Note, 'author_id' | 'system_action
   (manages(here) || (row.author_id !== null && row.author_id === here.reader.viewer?.id))
 
 export const editsNote = allows({
-  says: 'its author, or at least Maintainer; nobody where the service wrote it',
+  says: 'the author, or at least Maintainer; system notes are read-only',
   refuses: forbidden,
   holds: (here: Has<Here & { note: Note }>) => mayEdit(here, here.note),
 })

@@ -134,7 +134,7 @@ const commitBase: Base = {
 /** Stands in an operation for the gates of the base that it is put on. */
 export const noteable: Allows<object, Here> = {
   kind: 'allows',
-  says: 'whoever sees what is talked about',
+  says: 'a record that the caller can see',
   refuses: noSuchRecord,
   pass: () => {
     throw new Error('an operation of conversations stands on no base')

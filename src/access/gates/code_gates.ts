@@ -13,14 +13,14 @@ export const code = [project, repository, readsCode] as const
 /** A fork or an import has no repository until it is filled. */
 export const filledRepository: Gate<'checks', never, { repository: Repository }, object> = {
   kind: 'checks',
-  says: 'a repository that is filled',
+  says: 'a repository whose import has finished',
   refuses: () => notFound('Repository'),
   pass: async ({ repository }) => ((await repository.exists()) ? {} : undefined),
 }
 
 /** Pipelines and what they say of commits: where builds are switched on for the caller, and jobs public or the caller a Reporter. */
 export const readsPipelines = allows({
-  says: 'whoever sees the pipelines of the project',
+  says: 'the right to read pipelines of the project',
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => seesPipelines(actor, project),
 })

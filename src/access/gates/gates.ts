@@ -136,7 +136,7 @@ export const groupOwner = inGroup('owner')
 /** The project's repository, unless it is switched off for the caller. */
 export const repository: Gate<'checks', never, { project: Project }, { repository: Repository }> = {
   kind: 'checks',
-  says: 'a repository that is switched on for the caller',
+  says: 'a repository enabled for the caller',
   refuses: () => notFound('Repository'),
   pass: async ({ actor, git, project }) =>
     hasRepository(actor, project) ? { repository: git.repository(repositoryPath(project.id)) } : undefined,
@@ -161,7 +161,7 @@ export const mayReadCode = (actor: Actor | null, project: CodeOf): boolean =>
 
 /** Code is open where the project is; in a private one it takes a Reporter. */
 export const readsCode = allows({
-  says: 'whoever may read the code: at least Reporter where project or repository are private',
+  says: 'the right to read code: at least Reporter where the project or repository is private',
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => mayReadCode(actor, project),
 })

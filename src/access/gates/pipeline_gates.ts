@@ -19,14 +19,14 @@ function mayReadPipelines(actor: Actor | null, project: Project): boolean {
 
 /** Reporters read pipelines; others do where the project is open and shows its jobs. */
 export const readsPipelines = allows({
-  says: 'whoever may read pipelines: at least Reporter where the project is private or hides its jobs',
+  says: 'the right to read pipelines: at least Reporter where the project is private or hides its jobs',
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => mayReadPipelines(actor, project),
 })
 
 /** To callers who may not read pipelines a schedule does not exist. */
 export const seesSchedules = allows({
-  says: 'whoever may read pipelines; to others there is no schedule',
+  says: 'the right to read pipelines; otherwise the schedule is hidden',
   refuses: () => notFound('Pipeline Schedule'),
   holds: ({ actor, project }: Has<{ project: Project }>) => mayReadPipelines(actor, project),
 })
@@ -51,7 +51,7 @@ export const writesPipeline: Gate<
   object
 > = {
   kind: 'allows',
-  says: 'whoever may push or merge into the branch of the pipeline',
+  says: 'the right to push or merge into the branch of the pipeline',
   refuses: forbidden,
   pass: async ({ db, project, actor, pipeline }) =>
     (await mayWriteRef(db, { project, actor }, pipeline)) ? {} : undefined,
@@ -59,7 +59,7 @@ export const writesPipeline: Gate<
 
 /** Environments and deployments are read by readers of pipelines, where the project has environments. */
 export const readsEnvironments = allows({
-  says: 'whoever may read pipelines, where the project shows its environments',
+  says: 'the right to read pipelines; environments are enabled',
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => {
     const level = levelOf(project, 'environments')

@@ -55,7 +55,7 @@ export const pushes: Gate<
   { right: PushRight }
 > = {
   kind: 'allows',
-  says: 'whoever may push into the branch: at least Developer, or as its protection or an open merge request says',
+  says: 'the right to push to the branch: at least Developer, or as its protection or an open merge request allows',
   refuses: () => forbidden('You are not allowed to push into this branch'),
   pass: async (ctx) => {
     const right = await pushRight(ctx, ctx.params.branch)

@@ -33,7 +33,7 @@ export const listProjectAccessTokens = operation({
 export const getProjectAccessToken = operation({
   method: 'GET',
   path: '/projects/:id/access_tokens/:token_id',
-  summary: 'Get a token of a project, without the token itself',
+  summary: 'Get a token of a project, without its text',
   ...published,
   gates: [...ofProject, projectToken],
   ...showing,
@@ -42,7 +42,7 @@ export const getProjectAccessToken = operation({
 export const createProjectAccessToken = operation({
   method: 'POST',
   path: '/projects/:id/access_tokens',
-  summary: 'Create a token of a project, shown this once; a bot bears it as a member',
+  summary: 'Create a token of a project with a bot user as member; shown once',
   ...published,
   gates: [project, projectSource, makesTokens('project')],
   ...creating('project'),
@@ -51,7 +51,7 @@ export const createProjectAccessToken = operation({
 export const rotateProjectAccessToken = operation({
   method: 'POST',
   path: '/projects/:id/access_tokens/:token_id/rotate',
-  summary: 'Revoke a token of a project and make one in its place, good for a week unless said',
+  summary: 'Rotate a token of a project; the new one expires in a week by default',
   ...published,
   gates: [...ofProject, projectToken],
   ...rotating,
@@ -60,7 +60,7 @@ export const rotateProjectAccessToken = operation({
 export const revokeProjectAccessToken = operation({
   method: 'DELETE',
   path: '/projects/:id/access_tokens/:token_id',
-  summary: 'Revoke a token of a project; its bot is a member no more',
+  summary: 'Revoke a token of a project and remove its bot user',
   ...published,
   gates: [...ofProject, projectToken],
   ...revoking,
@@ -78,7 +78,7 @@ export const listGroupAccessTokens = operation({
 export const getGroupAccessToken = operation({
   method: 'GET',
   path: '/groups/:id/access_tokens/:token_id',
-  summary: 'Get a token of a group, without the token itself',
+  summary: 'Get a token of a group, without its text',
   ...published,
   gates: [...ofGroup, groupToken],
   ...showing,
@@ -87,7 +87,7 @@ export const getGroupAccessToken = operation({
 export const createGroupAccessToken = operation({
   method: 'POST',
   path: '/groups/:id/access_tokens',
-  summary: 'Create a token of a group, shown this once; a bot bears it as a member',
+  summary: 'Create a token of a group with a bot user as member; shown once',
   ...published,
   gates: [group, groupSource, makesTokens('group')],
   ...creating('group'),
@@ -96,7 +96,7 @@ export const createGroupAccessToken = operation({
 export const rotateGroupAccessToken = operation({
   method: 'POST',
   path: '/groups/:id/access_tokens/:token_id/rotate',
-  summary: 'Revoke a token of a group and make one in its place, good for a week unless said',
+  summary: 'Rotate a token of a group; the new one expires in a week by default',
   ...published,
   gates: [...ofGroup, groupToken],
   ...rotating,
@@ -105,7 +105,7 @@ export const rotateGroupAccessToken = operation({
 export const revokeGroupAccessToken = operation({
   method: 'DELETE',
   path: '/groups/:id/access_tokens/:token_id',
-  summary: 'Revoke a token of a group; its bot is a member no more',
+  summary: 'Revoke a token of a group and remove its bot user',
   ...published,
   gates: [...ofGroup, groupToken],
   ...revoking,
@@ -114,7 +114,7 @@ export const revokeGroupAccessToken = operation({
 export const getPresentedProjectToken = operation({
   method: 'GET',
   path: '/projects/:id/access_tokens/self',
-  summary: 'Get the token of a project that the request came with',
+  summary: 'Get the project token of the request',
   ...published,
   gates: [project, projectSource, presentedToken('project')],
   ...showingPresented,
@@ -123,7 +123,7 @@ export const getPresentedProjectToken = operation({
 export const rotatePresentedProjectToken = operation({
   method: 'POST',
   path: '/projects/:id/access_tokens/self/rotate',
-  summary: 'Revoke the token of a project that the request came with, and make one in its place',
+  summary: 'Rotate the project token of the request',
   ...published,
   gates: [project, projectSource, presentedToken('project')],
   ...rotatingPresented,
@@ -132,7 +132,7 @@ export const rotatePresentedProjectToken = operation({
 export const getPresentedGroupToken = operation({
   method: 'GET',
   path: '/groups/:id/access_tokens/self',
-  summary: 'Get the token of a group that the request came with',
+  summary: 'Get the group token of the request',
   ...published,
   gates: [group, groupSource, presentedToken('group')],
   ...showingPresented,
@@ -141,7 +141,7 @@ export const getPresentedGroupToken = operation({
 export const rotatePresentedGroupToken = operation({
   method: 'POST',
   path: '/groups/:id/access_tokens/self/rotate',
-  summary: 'Revoke the token of a group that the request came with, and make one in its place',
+  summary: 'Rotate the group token of the request',
   ...published,
   gates: [group, groupSource, presentedToken('group')],
   ...rotatingPresented,

@@ -38,7 +38,7 @@ const record = (db: Db, author: Actor, act: 'introspected' | 'revoked', found: F
 export const introspectToken = operation({
   method: 'POST',
   path: '/admin/token',
-  summary: 'Tell what a token is, by its text alone',
+  summary: 'Identify a token by its text',
   first: [selfManaged, signedIn, administrator],
   params,
   gates: [],
@@ -55,7 +55,7 @@ export const introspectToken = operation({
 export const revokeToken = operation({
   method: 'DELETE',
   path: '/admin/token',
-  summary: 'End a token, by its text alone',
+  summary: 'Revoke a token by its text',
   first: [selfManaged, flag('admin_token_revoke'), signedIn, administrator],
   params,
   gates: [],

@@ -125,7 +125,7 @@ export const deleteAlertMetricImage = operation({
 export const getAlertMetricImageFile = operation({
   method: 'GET',
   path: `{base_url}${FOLDER}/:metric_image_id/:filename`,
-  summary: 'Get the bytes of a metric image',
+  summary: 'Download a metric image',
   published: true,
   first: [signedIn],
   params: t.Object({ filename: t.String() }),

@@ -75,14 +75,14 @@ const shared = {
 export const createAlert = operation({
   ...shared,
   path: '{base_url}/:project_full_path/alerts/notify.json',
-  summary: "Take an alert at the URL of a project's first HTTP integration",
+  summary: 'Receive an alert at the URL of the first HTTP integration of a project',
   gates: [payload, firstHttp, keyHolder],
 })
 
 export const createAlertAtEndpoint = operation({
   ...shared,
   path: '{base_url}/:project_full_path/alerts/notify/:name/:endpoint.json',
-  summary: 'Take an alert at the URL of one integration',
+  summary: 'Receive an alert at the URL of an integration',
   params: t.Object({
     name: t.String({ description: 'The name of the integration, for people' }),
     endpoint: t.String({ description: 'The identifier of the integration' }),
@@ -93,6 +93,6 @@ export const createAlertAtEndpoint = operation({
 export const createPrometheusAlerts = operation({
   ...shared,
   path: '{base_url}/:project_full_path/prometheus/alerts/notify.json',
-  summary: "Take the alerts of a notification at the URL of a project's first Prometheus integration",
+  summary: 'Receive a notification at the URL of the first Prometheus integration of a project',
   gates: [metricsPayload, firstPrometheus, keyHolder],
 })

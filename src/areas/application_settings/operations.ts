@@ -23,7 +23,7 @@ function present(settings: Settings, fresh: Values = {}): Static<typeof Applicat
 export const getApplicationSettings = operation({
   method: 'GET',
   path: '/application/settings',
-  summary: 'Get the settings of the instance, but for its secrets',
+  summary: 'Get the settings of the instance, without secrets',
   published: true,
   first: [signedIn, administrator],
   gates: [],

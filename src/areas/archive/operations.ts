@@ -62,7 +62,7 @@ async function archiveOf(
 export const getArchive = operation({
   method: 'GET',
   path: '/projects/:id/repository/archive.:format',
-  summary: 'Get all files, or those of one directory, in one',
+  summary: 'Get an archive of the repository or of one directory',
   published: true,
   first: code,
   params: t.Object({ format: oneOf(NAMES), ...wanted }),
@@ -75,7 +75,7 @@ export const getArchive = operation({
 export const getUnnamedArchive = operation({
   method: 'GET',
   path: '/projects/:id/repository/archive',
-  summary: 'Get all files, or those of one directory, in one `tar.gz`',
+  summary: 'Get a `tar.gz` archive of the repository or of one directory',
   published: true,
   first: code,
   params: t.Object(wanted),

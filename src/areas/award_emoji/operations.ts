@@ -50,7 +50,7 @@ const get = operation({
 /** Whoever may say something may react, and to what people said. A refusal is a 404 here, as published. */
 const reacts: Gate<'allows', never, Here, { readonly actor: Actor }> = {
   kind: 'allows',
-  says: 'a signed-in user who may say something about it',
+  says: 'a signed-in user with the right to comment',
   refuses: missing,
   pass: (ctx) =>
     ctx.actor !== null && mayComment(ctx) && (ctx.note?.system_action ?? null) === null
@@ -84,12 +84,12 @@ const create = operation({
 const remove = operation({
   method: 'DELETE',
   path: '/award_emoji/:award_id',
-  summary: 'Take back a reaction to #',
+  summary: 'Delete a reaction to #',
   gates: [
     noteable,
     reaction,
     allows({
-      says: 'whose reaction it is, or an administrator',
+      says: 'the author of the reaction, or an administrator',
       refuses: unauthorized,
       holds: ({ actor, reaction }: Has<{ reaction: ReactionWithUser }>) =>
         actor !== null && (actor.admin || actor.id === reaction.user_id),

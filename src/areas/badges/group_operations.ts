@@ -21,7 +21,7 @@ const badge = loads({
 export const listGroupBadges = operation({
   method: 'GET',
   path: '/groups/:id/badges',
-  summary: 'List the badges of a group, as they come out in its first project',
+  summary: 'List the badges of a group, rendered for its first project',
   published: true,
   params: listParams,
   gates: [group, insideGroup],
@@ -32,7 +32,7 @@ export const listGroupBadges = operation({
 export const renderGroupBadge = operation({
   method: 'GET',
   path: '/groups/:id/badges/render',
-  summary: 'Show how a badge would come out in a group',
+  summary: 'Preview a badge of a group',
   published: true,
   first: [signedIn],
   params: previewParams,

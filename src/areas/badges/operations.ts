@@ -48,7 +48,7 @@ export const listBadges = operation({
 export const renderBadge = operation({
   method: 'GET',
   path: '/projects/:id/badges/render',
-  summary: 'Show how a badge would come out in a project',
+  summary: 'Preview a badge of a project',
   published: true,
   first: [signedIn],
   params: previewParams,

@@ -22,7 +22,7 @@ const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: 
 export const getBlob = operation({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha',
-  summary: 'Get a file by its hash',
+  summary: 'Get a blob by its hash',
   published: true,
   first: code,
   gates: [blob],
@@ -38,7 +38,7 @@ export const getBlob = operation({
 export const getRawBlob = operation({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha/raw',
-  summary: 'Get the bytes of a file by its hash',
+  summary: 'Get a raw blob by its hash',
   published: true,
   first: code,
   gates: [blob],

@@ -159,7 +159,7 @@ const Accepted = t.Object({ message: t.String() })
 export const deleteMergedBranches = operation({
   method: 'DELETE',
   path: '/projects/:id/repository/merged_branches',
-  summary: 'Delete the branches that are merged into the default branch, but for protected ones',
+  summary: 'Delete the merged branches, except protected ones',
   published: true,
   moves: 'refs',
   first: [...code, signedInHere],

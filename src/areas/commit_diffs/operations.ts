@@ -6,7 +6,7 @@ import { operation, pageOf } from '../../http/operation.ts'
 export const listCommitDiffs = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/diff',
-  summary: 'List what a commit changes against its first parent, file by file',
+  summary: 'List the diffs of a commit against its first parent',
   published: true,
   first: code,
   params: t.Object({

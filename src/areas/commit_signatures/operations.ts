@@ -8,7 +8,7 @@ const noSignature = (): Problem => notFound('Signature')
 export const getCommitSignature = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/signature',
-  summary: 'Get the signature of a commit; so far no signature is verified, so there is none',
+  summary: 'Get the signature of a commit; none is verified yet',
   published: true,
   first: code,
   gates: [commit],

@@ -48,7 +48,7 @@ const personal = (description: string): ReturnType<typeof t.String> =>
 export const createCommit = operation({
   method: 'POST',
   path: '/projects/:id/repository/commits',
-  summary: 'Commit changes of files',
+  summary: 'Create a commit with changes of files',
   takes: 300 * MB,
   moves: 'refs',
   first: code,

@@ -131,7 +131,7 @@ const gates = [signedIn, pushes, commit, branchTip] as const
 export const cherryPickCommit = operation({
   method: 'POST',
   path: '/projects/:id/repository/commits/:sha/cherry_pick',
-  summary: 'Make the change of a commit again on another branch',
+  summary: 'Cherry-pick a commit',
   published: true,
   moves: 'refs',
   first: code,
@@ -151,7 +151,7 @@ export const cherryPickCommit = operation({
 export const revertCommit = operation({
   method: 'POST',
   path: '/projects/:id/repository/commits/:sha/revert',
-  summary: 'Undo the change of a commit on a branch',
+  summary: 'Revert a commit',
   published: true,
   moves: 'refs',
   first: code,

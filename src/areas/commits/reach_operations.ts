@@ -8,7 +8,7 @@ const TYPES = { branch: ['branch'], tag: ['tag'], all: ['branch', 'tag'] } as co
 export const listCommitReferences = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/refs',
-  summary: 'List the branches and tags whose history holds a commit',
+  summary: 'List the branches and tags that contain a commit',
   published: true,
   first: code,
   params: t.Object({ type: oneOf(['branch', 'tag', 'all'], { default: 'all' }) }),

@@ -64,7 +64,7 @@ async function fromOf(ctx: Asked): Promise<Commit | undefined> {
 export const getComparison = operation({
   method: 'GET',
   path: '/projects/:id/repository/compare',
-  summary: 'Get what two branches, tags or commits differ in',
+  summary: 'Compare two branches, tags or commits',
   published: true,
   first: code,
   params: t.Object({
@@ -122,7 +122,7 @@ const unknownRefs = (refs: readonly string[] = ['gone']): Problem =>
 export const getMergeBase = operation({
   method: 'GET',
   path: '/projects/:id/repository/merge_base',
-  summary: 'Get the commit at which two or more branches, tags or commits parted',
+  summary: 'Get the merge base of two or more branches, tags or commits',
   published: true,
   first: code,
   params: t.Object({ refs: t.Array(t.String()) }),

@@ -102,7 +102,7 @@ export const createDeployment = operation({
   ...common,
   method: 'POST',
   path: '/projects/:id/deployments',
-  summary: 'Tell of a deployment; an environment of that name is made where there is none',
+  summary: 'Create a deployment, and its environment where it does not exist',
   moves: 'rows',
   params: t.Object({
     environment: filled(),

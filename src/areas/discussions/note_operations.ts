@@ -16,7 +16,7 @@ import { presentPage } from '../../http/answers/pages.ts'
 const listNotes = operation({
   method: 'GET',
   path: '/notes',
-  summary: 'List the single comments and system notes of #',
+  summary: 'List the notes of #',
   published: true,
   first: [signedIn],
   params: t.Object({

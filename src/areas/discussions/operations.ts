@@ -33,7 +33,7 @@ const present = (
 const list = operation({
   method: 'GET',
   path: '/discussions',
-  summary: 'List the threads and single comments of #',
+  summary: 'List the discussions of #',
   first: [signedIn],
   gates: [noteable],
   handle: async (ctx) => {
@@ -82,7 +82,7 @@ async function placed(
 const create = operation({
   method: 'POST',
   path: '/discussions',
-  summary: 'Begin a thread about #',
+  summary: 'Start a thread on #',
   moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
@@ -108,7 +108,7 @@ const create = operation({
 const resolveThread = operation({
   method: 'PUT',
   path: '/discussions/:discussion_id',
-  summary: 'Settle a thread of #, or open it again',
+  summary: 'Resolve or reopen a thread of #',
   published: true,
   first: [signedIn],
   params: t.Object({ resolved: t.Boolean() }),
@@ -116,7 +116,7 @@ const resolveThread = operation({
     noteable,
     discussion,
     allows({
-      says: 'at least Developer, or the author of the merge request; nobody for single comments',
+      says: 'at least Developer, or the author of the merge request; a thread, not a single comment',
       refuses: forbidden,
       holds: (ctx: Has<Here & { discussion: DiscussionRow }>) =>
         !ctx.discussion.individual_note && mayResolve(ctx),

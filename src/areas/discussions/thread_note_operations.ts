@@ -51,7 +51,7 @@ const openForReplies = checks({
 const reply = operation({
   method: 'POST',
   path: '/discussions/:discussion_id/notes',
-  summary: 'Answer in a thread of #',
+  summary: 'Reply to a thread of #',
   moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],
@@ -95,7 +95,7 @@ const notResolvable = (): Problem => refused('400 Bad request - Note is not reso
 
 /** A note is changed by whoever may edit it, and settled by whoever may settle its thread or wrote it. */
 const editsOrSettles = allows({
-  says: 'its author, or at least Maintainer; to settle it at least Developer, or the author of either',
+  says: 'the author, or at least Maintainer; to resolve: at least Developer, or an author of either',
   refuses: forbidden,
   holds: (ctx: Has<Here & { note: NoteRow; params: { readonly resolved?: boolean } }>) =>
     mayEdit(ctx, ctx.note) || (ctx.params.resolved !== undefined && mayResolve(ctx)),
@@ -104,7 +104,7 @@ const editsOrSettles = allows({
 const updateNote = operation({
   method: 'PUT',
   path: '/discussions/:discussion_id/notes/:note_id',
-  summary: 'Change a note of a thread of #, or settle it',
+  summary: 'Change or resolve a note of a thread of #',
   moves: 'rows',
   takes: LONG_TEXT,
   first: [signedIn],

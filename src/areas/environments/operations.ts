@@ -49,7 +49,7 @@ const mayStop: Gate<
   object
 > = {
   kind: 'allows',
-  says: 'the right to run the job that stops the environment, where there is one',
+  says: 'the right to run the stop job of the environment, where there is one',
   refuses: forbidden,
   pass: async ({ db, actor, project, environment, params }) => {
     const job = params.force ? undefined : await findStopper(db, environment.id)
@@ -174,7 +174,7 @@ export const stopStaleEnvironments = operation({
   ...common,
   method: 'POST',
   path: '/projects/:id/environments/stop_stale',
-  summary: 'Stop the environments that were neither changed nor deployed to for long',
+  summary: 'Stop stale environments',
   params: t.Object({
     before: t.Unsafe<string>({ ...timestamp(), description: 'Ten years to one week ago' }),
   }),
@@ -197,7 +197,7 @@ export const deleteReviewApps = operation({
   ...common,
   method: 'DELETE',
   path: '/projects/:id/environments/review_apps',
-  summary: 'Have stopped review apps deleted in a week',
+  summary: 'Schedule stopped review apps for deletion in a week',
   params: t.Object({
     before: t.Optional(
       t.Unsafe<string>({ ...timestamp(), description: 'Creation before; 30 days ago where left out' }),

@@ -89,7 +89,7 @@ const alreadyThere = (): Problem => conflict('Issue(s) already assigned')
 export const addEpicIssue = operation({
   method: 'POST',
   path: '/groups/:id/epics/:epic_iid/issues/:issue_id',
-  summary: 'Put an issue into an epic',
+  summary: 'Add an issue to an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
   gates: [group, premiumPlanOrForbidden.group, groupPlanner, epic, anyIssue, plansIssue],
@@ -104,7 +104,7 @@ export const addEpicIssue = operation({
 export const removeEpicIssue = operation({
   method: 'DELETE',
   path: '/groups/:id/epics/:epic_iid/issues/:issue_id',
-  summary: 'Take an issue out of an epic',
+  summary: 'Remove an issue from an epic',
   published: true,
   first: [premiumOrForbidden, signedIn],
   gates: [group, premiumPlanOrForbidden.group, groupPlanner, epic, issueOfEpic, plansIssue],

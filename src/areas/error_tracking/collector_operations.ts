@@ -74,7 +74,7 @@ const shared = {
 export const createErrorEvent = operation({
   ...shared,
   path: '/error_tracking/collector/api/:id/store',
-  summary: 'Take an event of an older SDK',
+  summary: 'Receive an event of an older SDK',
   handle: async (ctx) =>
     collect(ctx, [await storedEvent(ctx.bytes, ctx.header('content-encoding'), ctx.now)]),
 })
@@ -82,7 +82,7 @@ export const createErrorEvent = operation({
 export const createErrorEnvelope = operation({
   ...shared,
   path: '/error_tracking/collector/api/:id/envelope',
-  summary: 'Take an envelope of an SDK: its events are kept',
+  summary: 'Receive an envelope of an SDK',
   handle: async (ctx) =>
     collect(ctx, await envelopeEvents(ctx.bytes, ctx.header('content-encoding'), ctx.now)),
 })

@@ -89,7 +89,7 @@ export const listErrorTrackingClientKeys = operation({
 export const createErrorTrackingClientKey = operation({
   method: 'POST',
   path: '/projects/:id/error_tracking/client_keys',
-  summary: 'Make a client key for SDKs to send errors with',
+  summary: 'Create a client key for SDKs',
   published: true,
   first: [signedIn],
   gates: [project, maintainer],
@@ -100,7 +100,7 @@ export const createErrorTrackingClientKey = operation({
 export const deleteErrorTrackingClientKey = operation({
   method: 'DELETE',
   path: '/projects/:id/error_tracking/client_keys/:key_id',
-  summary: 'Delete a client key; the answer shows it once more',
+  summary: 'Delete a client key',
   published: true,
   first: [signedIn],
   gates: [project, maintainer, clientKey],

@@ -50,7 +50,7 @@ async function factsOf({ repository, commit, file }: Place, ref: string): Promis
 export const getFile = operation({
   method: 'GET',
   path: '/projects/:id/repository/files/:file_path',
-  summary: 'Get a file with its content; HEAD tells all but that in headers',
+  summary: 'Get a file with its content; HEAD has its metadata in headers',
   published: true,
   scopes: ['read_repository'],
   first: code,
@@ -73,7 +73,7 @@ export const getFile = operation({
 export const getRawFile = operation({
   method: 'GET',
   path: '/projects/:id/repository/files/:file_path/raw',
-  summary: 'Get the bytes of a file',
+  summary: 'Get a raw file',
   published: true,
   scopes: ['read_repository'],
   first: code,

@@ -75,7 +75,7 @@ async function bytesOf(sent: { content: string | LongText | null; encoding?: str
 export const createFile = operation({
   method: 'POST',
   path: '/projects/:id/repository/files/:file_path',
-  summary: 'Create a file in a commit of its own',
+  summary: 'Create a file with a commit',
   published: true,
   takes: 300 * MB,
   moves: 'refs',
@@ -98,7 +98,7 @@ export const createFile = operation({
 export const updateFile = operation({
   method: 'PUT',
   path: '/projects/:id/repository/files/:file_path',
-  summary: 'Change a file in a commit of its own',
+  summary: 'Update a file with a commit',
   published: true,
   takes: 300 * MB,
   moves: 'refs',
@@ -124,7 +124,7 @@ export const updateFile = operation({
 export const deleteFile = operation({
   method: 'DELETE',
   path: '/projects/:id/repository/files/:file_path',
-  summary: 'Delete a file in a commit of its own',
+  summary: 'Delete a file with a commit',
   published: true,
   moves: 'refs',
   reads: { ref: 'branch' },

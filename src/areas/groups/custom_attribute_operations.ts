@@ -11,7 +11,7 @@ const key = t.String({ maxLength: 255 })
 export const listGroupCustomAttributes = operation({
   method: 'GET',
   path: '/groups/:id/custom_attributes',
-  summary: 'List what administrators have noted on a group',
+  summary: 'List the custom attributes of a group',
   published: true,
   first,
   gates: [],
@@ -23,7 +23,7 @@ export const listGroupCustomAttributes = operation({
 export const getGroupCustomAttribute = operation({
   method: 'GET',
   path: '/groups/:id/custom_attributes/:key',
-  summary: 'Get one thing that administrators have noted on a group',
+  summary: 'Get a custom attribute of a group',
   published: true,
   first,
   params: t.Object({ key }),
@@ -40,7 +40,7 @@ export const getGroupCustomAttribute = operation({
 export const setGroupCustomAttribute = operation({
   method: 'PUT',
   path: '/groups/:id/custom_attributes/:key',
-  summary: 'Note something on a group',
+  summary: 'Set a custom attribute of a group',
   published: true,
   first,
   params: t.Object({ key, value: t.String({ maxLength: 10_000 }) }),
@@ -55,7 +55,7 @@ export const setGroupCustomAttribute = operation({
 export const deleteGroupCustomAttribute = operation({
   method: 'DELETE',
   path: '/groups/:id/custom_attributes/:key',
-  summary: 'Take away what was noted on a group',
+  summary: 'Delete a custom attribute of a group',
   published: true,
   first,
   params: t.Object({ key }),

@@ -185,7 +185,7 @@ const wrongPath = (): Problem =>
 export const deleteGroup = operation({
   method: 'DELETE',
   path: '/groups/:id',
-  summary: 'Delete a group with all that is in it, at once',
+  summary: 'Delete a group with its subgroups and projects',
   published: true,
   first: [signedIn],
   params: t.Object({

@@ -18,7 +18,7 @@ const sharedAlready = (): Problem =>
 export const shareGroup = operation({
   method: 'POST',
   path: '/groups/:id/share',
-  summary: 'Share a group with the members of another',
+  summary: 'Share a group with another group',
   published: true,
   first: [signedIn],
   params: t.Object({
@@ -63,7 +63,7 @@ const link = loads({
 export const unshareGroup = operation({
   method: 'DELETE',
   path: '/groups/:id/share/:group_id',
-  summary: 'Share a group no longer with another',
+  summary: 'Delete the share of a group with another',
   published: true,
   first: [signedIn],
   gates: [group, groupOwner, link],

@@ -34,7 +34,7 @@ const intoItself = (): Problem => failed('Cannot transfer group to one of its su
 export const transferGroup = operation({
   method: 'POST',
   path: '/groups/:id/transfer',
-  summary: 'Move a group into another, or to the top',
+  summary: 'Transfer a group into another, or to the top level',
   published: true,
   first: [signedIn],
   params: t.Object({
@@ -100,7 +100,7 @@ function checkTransfer(now: Namespace, { target, below, allowed }: Where): void 
 export const listGroupTransferLocations = operation({
   method: 'GET',
   path: '/groups/:id/transfer_locations',
-  summary: 'List the groups that a group can be moved into',
+  summary: 'List the groups that a group can be transferred into',
   published: true,
   params: t.Object({ search: t.Optional(t.String({ description: 'Part of the name or path' })) }),
   gates: [group, signedIn, groupOwner],
@@ -131,7 +131,7 @@ const alreadyIn = (): Problem => notMoved('Project is already in this namespace.
 export const addProjectToGroup = operation({
   method: 'POST',
   path: '/groups/:id/projects/:project_id',
-  summary: 'Move a project into a group',
+  summary: 'Transfer a project into a group',
   published: true,
   first: [signedIn, administrator],
   gates: [group, anyProject],

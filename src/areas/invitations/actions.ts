@@ -60,7 +60,7 @@ export const invitation = loads({
 type WithOne = Here & { readonly invitation: invitations.Invitation }
 
 export const touchable = allows({
-  says: 'who may give the level that the invitation gives',
+  says: 'the right to grant the access level of the invitation',
   refuses: forbidden,
   holds: ({ actor, source, invitation }: WithOne) => maySetLevel(actor, source, invitation.access_level),
 })

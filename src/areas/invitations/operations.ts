@@ -42,7 +42,7 @@ export const updateGroupInvitation = operation({
 export const deleteGroupInvitation = operation({
   method: 'DELETE',
   path: '/groups/:id/invitations/:email',
-  summary: 'Take an invitation to a group back',
+  summary: 'Delete an invitation to a group',
   published: true,
   first,
   gates: [group, groupOwner, groupSource, invitation, touchable],
@@ -79,7 +79,7 @@ export const updateProjectInvitation = operation({
 export const deleteProjectInvitation = operation({
   method: 'DELETE',
   path: '/projects/:id/invitations/:email',
-  summary: 'Take an invitation to a project back',
+  summary: 'Delete an invitation to a project',
   published: true,
   first,
   gates: [project, maintainer, projectSource, invitation, touchable],

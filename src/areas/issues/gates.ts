@@ -13,7 +13,7 @@ type OnIssue = Has<{ project: Project; actor: Actor; issue: Issue }>
 
 /** Issues may be open to members alone, or switched off. */
 export const createsIssues = allows({
-  says: 'whoever sees the issues of the project; nobody in an archived one',
+  says: 'the right to read issues of the project; the project is not archived',
   refuses: forbidden,
   holds: ({ actor, project }: InProject) => !project.archived && hasFeature(actor, project, 'issues'),
 })

@@ -78,7 +78,7 @@ export const listGroupIssues = operation({
 export const listIssues = operation({
   method: 'GET',
   path: '/issues',
-  summary: 'List issues, the caller’s own unless asked otherwise',
+  summary: 'List issues; those of the caller by default',
   published: true,
   params: t.Object({
     ...listParams,
@@ -152,7 +152,7 @@ export const getGroupIssueStatistics = operation({
 export const getIssueStatistics = operation({
   method: 'GET',
   path: '/issues_statistics',
-  summary: 'Count issues by state, the caller’s own unless asked otherwise',
+  summary: 'Count issues by state; those of the caller by default',
   published: true,
   params: t.Object({
     ...countParams,

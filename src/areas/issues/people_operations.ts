@@ -21,7 +21,7 @@ import { presentPage } from '../../http/answers/pages.ts'
 export const subscribeToIssue = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/subscribe',
-  summary: 'Hear of what happens to an issue',
+  summary: 'Subscribe to an issue',
   published: true,
   first: [signedIn],
   gates: [project, issue],
@@ -33,7 +33,7 @@ export const subscribeToIssue = operation({
 export const unsubscribeFromIssue = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/unsubscribe',
-  summary: 'Hear no more of an issue',
+  summary: 'Unsubscribe from an issue',
   published: true,
   first: [signedIn],
   gates: [project, issue],
@@ -57,7 +57,7 @@ async function subscribe(
 export const listIssueParticipants = operation({
   method: 'GET',
   path: '/projects/:id/issues/:issue_iid/participants',
-  summary: 'List who has a part in an issue',
+  summary: 'List the participants of an issue',
   published: true,
   gates: [project, issue, anyone],
   handle: async ({ db, actor, project, issue, page, config }) => {

@@ -16,7 +16,7 @@ const times = timing(({ db, actor, issue }: Context & { readonly actor: Actor; r
 export const setIssueTimeEstimate = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/time_estimate',
-  summary: 'Set how long an issue should take',
+  summary: 'Set the time estimate of an issue',
   published: true,
   first: [signedIn],
   params: t.Object({ duration }),
@@ -30,7 +30,7 @@ export const setIssueTimeEstimate = operation({
 export const removeIssueTimeEstimate = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/reset_time_estimate',
-  summary: 'Take the estimate of an issue away',
+  summary: 'Reset the time estimate of an issue',
   published: true,
   first: [signedIn],
   gates: [project, issue, planner],
@@ -42,7 +42,7 @@ export const removeIssueTimeEstimate = operation({
 export const addIssueSpentTime = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/add_spent_time',
-  summary: 'Add time that was spent on an issue',
+  summary: 'Add time spent on an issue',
   published: true,
   first: [signedIn],
   params: t.Object({ duration, summary: t.Optional(t.String({ maxLength: 255 })) }),
@@ -55,7 +55,7 @@ export const addIssueSpentTime = operation({
 export const removeIssueSpentTime = operation({
   method: 'POST',
   path: '/projects/:id/issues/:issue_iid/reset_spent_time',
-  summary: 'Forget the time that was spent on an issue',
+  summary: 'Reset the time spent on an issue',
   published: true,
   first: [signedIn],
   gates: [project, issue, planner],
@@ -67,7 +67,7 @@ export const removeIssueSpentTime = operation({
 export const getIssueTimeStatistics = operation({
   method: 'GET',
   path: '/projects/:id/issues/:issue_iid/time_stats',
-  summary: 'Get how long an issue took and should take',
+  summary: 'Get the time tracking of an issue',
   published: true,
   gates: [project, issue, anyone],
   handle: async ({ issue }) => presentTime(issue),

@@ -58,7 +58,7 @@ export const listIterations = operation({
 export const listIterationsMisspelt = operation({
   method: 'GET',
   path: '/project/:id/iterations',
-  summary: 'The same by the address that one client calls',
+  summary: 'Check whether a path is taken, at the address that one client calls',
   published: true,
   first: [premiumOrAbsent],
   params,

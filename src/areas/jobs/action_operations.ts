@@ -34,7 +34,7 @@ const notErasable = (): Problem => forbidden('Job is not erasable!')
 export const playJob = operation({
   method: 'POST',
   path: '/projects/:id/jobs/:job_id/play',
-  summary: 'Start a manual or delayed job',
+  summary: 'Play a manual or delayed job',
   published: true,
   moves: 'rows',
   first: [signedIn],
@@ -72,7 +72,7 @@ export const playJob = operation({
 export const retryJob = operation({
   method: 'POST',
   path: '/projects/:id/jobs/:job_id/retry',
-  summary: 'Run a finished job once more, as a new job',
+  summary: 'Retry a finished job as a new job',
   published: true,
   moves: 'rows',
   first: [signedIn],
@@ -92,7 +92,7 @@ export const retryJob = operation({
 export const cancelJob = operation({
   method: 'POST',
   path: '/projects/:id/jobs/:job_id/cancel',
-  summary: 'Cancel a job; one that is over stays as it is',
+  summary: 'Cancel a job; a finished job stays as it is',
   published: true,
   moves: 'rows',
   first: [signedIn],
@@ -127,7 +127,7 @@ const erases = allows({
 export const eraseJob = operation({
   method: 'POST',
   path: '/projects/:id/jobs/:job_id/erase',
-  summary: 'Remove the log and the artifacts of a finished job',
+  summary: 'Erase the log and artifacts of a finished job',
   published: true,
   moves: 'rows',
   first: [signedIn],

@@ -144,7 +144,7 @@ export const downloadRefArtifactFile = operation({
 export const keepJobArtifacts = operation({
   method: 'POST',
   path: '/projects/:id/jobs/:job_id/artifacts/keep',
-  summary: 'Keep the artifacts of a job: they expire no more',
+  summary: 'Keep the artifacts of a job: remove their expiry',
   published: true,
   moves: 'rows',
   first: [signedIn],

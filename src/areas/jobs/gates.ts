@@ -30,7 +30,7 @@ export const writesJob: Gate<
   object
 > = {
   kind: 'allows',
-  says: 'whoever may push or merge into the branch of the job',
+  says: 'the right to push or merge into the branch of the job',
   refuses: forbidden,
   pass: async ({ db, project, actor, job }) =>
     (await mayWriteRef(db, { project, actor }, job)) ? {} : undefined,

@@ -134,7 +134,7 @@ const ownJob: Gate<'checks', never, object, { job: OwnJob }> = {
 export const getOwnJob = operation({
   method: 'GET',
   path: '/job',
-  summary: 'Get the running job whose token is sent',
+  summary: 'Get the running job of a job token',
   published: true,
   jobTokens: true,
   first: [signedIn],

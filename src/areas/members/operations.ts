@@ -25,7 +25,7 @@ const published = { published: true, first: [signedIn] } as const
 export const listGroupMembers = operation({
   method: 'GET',
   path: '/groups/:id/members',
-  summary: 'List those who were given a role on a group',
+  summary: 'List the direct members of a group',
   ...published,
   gates: [group, insideGroup, groupSource],
   ...listing,
@@ -34,7 +34,7 @@ export const listGroupMembers = operation({
 export const listAllGroupMembers = operation({
   method: 'GET',
   path: '/groups/:id/members/all',
-  summary: 'List all members of a group: given, inherited, invited with another group',
+  summary: 'List all members of a group: direct, inherited, invited with another group',
   ...published,
   gates: [group, insideGroup, groupSource],
   ...listingAll,
@@ -43,7 +43,7 @@ export const listAllGroupMembers = operation({
 export const getGroupMember = operation({
   method: 'GET',
   path: '/groups/:id/members/:user_id',
-  summary: 'Get somebody who was given a role on a group',
+  summary: 'Get a direct member of a group',
   ...published,
   gates: [group, insideGroup, groupSource, member],
   ...showing,
@@ -52,7 +52,7 @@ export const getGroupMember = operation({
 export const getAnyGroupMember = operation({
   method: 'GET',
   path: '/groups/:id/members/all/:user_id',
-  summary: 'Get a member of a group, by whatever way',
+  summary: 'Get a member of a group, direct or inherited',
   ...published,
   gates: [group, insideGroup, groupSource, memberOfAny],
   ...showing,
@@ -61,7 +61,7 @@ export const getAnyGroupMember = operation({
 export const addGroupMember = operation({
   method: 'POST',
   path: '/groups/:id/members',
-  summary: 'Give users a role on a group',
+  summary: 'Add members to a group',
   ...published,
   gates: [group, groupOwner, groupSource],
   ...adding,
@@ -79,7 +79,7 @@ export const updateGroupMember = operation({
 export const removeGroupMember = operation({
   method: 'DELETE',
   path: '/groups/:id/members/:user_id',
-  summary: 'Take the role on a group from somebody, or give up one’s own',
+  summary: 'Remove a member from a group, or leave it',
   ...published,
   gates: [group, groupSource, member],
   ...removing,
@@ -88,7 +88,7 @@ export const removeGroupMember = operation({
 export const listProjectMembers = operation({
   method: 'GET',
   path: '/projects/:id/members',
-  summary: 'List those who were given a role on a project',
+  summary: 'List the direct members of a project',
   ...published,
   gates: [project, projectSource],
   ...listing,
@@ -97,7 +97,7 @@ export const listProjectMembers = operation({
 export const listAllProjectMembers = operation({
   method: 'GET',
   path: '/projects/:id/members/all',
-  summary: 'List all members of a project: given, inherited, invited with a group',
+  summary: 'List all members of a project: direct, inherited, invited with a group',
   ...published,
   gates: [project, projectSource],
   ...listingAll,
@@ -106,7 +106,7 @@ export const listAllProjectMembers = operation({
 export const listUsersOfProject = operation({
   method: 'GET',
   path: '/projects/:id/users',
-  summary: 'List the users who are members of a project, by whatever way',
+  summary: 'List the users of a project, direct and inherited members',
   ...published,
   gates: [project, projectSource],
   ...listingUsers,
@@ -115,7 +115,7 @@ export const listUsersOfProject = operation({
 export const getProjectMember = operation({
   method: 'GET',
   path: '/projects/:id/members/:user_id',
-  summary: 'Get somebody who was given a role on a project',
+  summary: 'Get a direct member of a project',
   ...published,
   gates: [project, projectSource, member],
   ...showing,
@@ -124,7 +124,7 @@ export const getProjectMember = operation({
 export const getAnyProjectMember = operation({
   method: 'GET',
   path: '/projects/:id/members/all/:user_id',
-  summary: 'Get a member of a project, by whatever way',
+  summary: 'Get a member of a project, direct or inherited',
   ...published,
   gates: [project, projectSource, memberOfAny],
   ...showing,
@@ -133,7 +133,7 @@ export const getAnyProjectMember = operation({
 export const addProjectMember = operation({
   method: 'POST',
   path: '/projects/:id/members',
-  summary: 'Give users a role on a project',
+  summary: 'Add members to a project',
   ...published,
   gates: [project, maintainer, takesMembers, projectSource],
   ...adding,
@@ -151,7 +151,7 @@ export const updateProjectMember = operation({
 export const removeProjectMember = operation({
   method: 'DELETE',
   path: '/projects/:id/members/:user_id',
-  summary: 'Take the role on a project from somebody, or give up one’s own',
+  summary: 'Remove a member from a project, or leave it',
   ...published,
   gates: [project, projectSource, member],
   ...removing,

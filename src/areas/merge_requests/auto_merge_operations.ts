@@ -8,7 +8,7 @@ import { cancelsMerge } from './gates.ts'
 export const cancelAutomaticMerge = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
-  summary: 'Cancel the merge of a merge request that waits for its pipeline',
+  summary: 'Cancel the automatic merge of a merge request',
   published: true,
   gates: [project, signedIn, mergeRequest, cancelsMerge],
   handle: async ({ db, actor, mergeRequest }) => {

@@ -44,7 +44,7 @@ const unidiff = t.Boolean({ default: false, description: 'With the names of the 
 export const getMergeRequestChanges = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/changes',
-  summary: 'Get a merge request with all that it changes (deprecated: list its differences)',
+  summary: 'Get a merge request with its diffs (deprecated: list its diffs)',
   deprecated: true,
   published: true,
   params: t.Object({ unidiff, access_raw_diffs: t.Boolean({ default: false }) }),
@@ -73,7 +73,7 @@ export const getMergeRequestChanges = operation({
 export const listMergeRequestDiffs = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/diffs',
-  summary: 'List what a merge request changes, file by file',
+  summary: 'List the diffs of a merge request',
   published: true,
   params: t.Object({ unidiff }),
   gates,
@@ -92,7 +92,7 @@ const tooMuch = (): Problem => tooLarge('The difference is too large to be sent 
 export const getMergeRequestRawDiffs = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/raw_diffs',
-  summary: 'Get what a merge request changes as git writes it',
+  summary: 'Get the raw diff of a merge request',
   published: true,
   gates,
   handle: async ({ db, git, project, mergeRequest }) => {
@@ -136,7 +136,7 @@ export const listMergeRequestClosedIssues = operation({
 export const listCommitMergeRequests = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/merge_requests',
-  summary: 'List the merge requests that brought a commit',
+  summary: 'List the merge requests of a commit',
   published: true,
   first: code,
   gates: [readsMergeRequests, commit],

@@ -13,7 +13,7 @@ type Here = Has<{ project: Project; mergeRequest: MergeRequest }>
 
 /** Whoever may read the code sees the merge requests, where they are switched on. */
 export const readsMergeRequests = allows({
-  says: 'whoever may read the code of a project whose merge requests are switched on',
+  says: 'the right to read code; merge requests are enabled',
   refuses: forbidden,
   holds: ({ actor, project }: InProject) =>
     mayReadCode(actor, project) && hasFeature(actor, project, 'merge_requests'),
@@ -31,7 +31,7 @@ export const changesIt: Gate<
   { actor: Actor }
 > = {
   kind: 'allows',
-  says: 'its author, or at least Developer in the project',
+  says: 'the author, or at least Developer in the project',
   refuses: forbidden,
   pass: ({ actor, project, mergeRequest }) =>
     actor !== null && (manages(actor, project) || mergeRequest.author_id === actor.id)
@@ -61,7 +61,7 @@ export const merges: Gate<
   { actor: Actor }
 > = {
   kind: 'allows',
-  says: 'whoever may merge into the target branch: at least Developer, or as its protection says',
+  says: 'the right to merge into the target branch: at least Developer, or as its protection allows',
   refuses: unauthorized,
   pass: async (ctx) => (ctx.actor !== null && (await mayMergeIt(ctx)) ? { actor: ctx.actor } : undefined),
 }
@@ -73,7 +73,7 @@ export const cancelsMerge: Gate<
   { actor: Actor }
 > = {
   kind: 'allows',
-  says: 'whoever may merge into the target branch, and its author',
+  says: 'the right to merge into the target branch, or the author',
   refuses: unauthorized,
   pass: async (ctx) => {
     const { actor, mergeRequest } = ctx
@@ -90,7 +90,7 @@ export const comparedIn: Gate<
   { repository: Repository }
 > = {
   kind: 'checks',
-  says: 'the repository it is compared in',
+  says: 'the repository of the comparison',
   refuses: forbidden,
   pass: ({ git, project }) => ({ repository: git.repository(repositoryPath(project.id)) }),
 }

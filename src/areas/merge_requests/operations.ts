@@ -66,7 +66,7 @@ export const listGroupMergeRequests = operation({
 export const listMergeRequests = operation({
   method: 'GET',
   path: '/merge_requests',
-  summary: 'List merge requests of all projects, the caller’s own unless a scope says otherwise',
+  summary: 'List merge requests of all projects; those of the caller by default',
   published: true,
   params: t.Object(listParams),
   gates: [anyone],

@@ -15,7 +15,7 @@ import { participantsOf, reviewersOf, setSubscribed, showMergeRequest } from './
 export const listMergeRequestParticipants = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/participants',
-  summary: 'List everybody who has a part in a merge request',
+  summary: 'List the participants of a merge request',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async (ctx) =>
@@ -26,7 +26,7 @@ export const listMergeRequestParticipants = operation({
 export const listMergeRequestReviewers = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/reviewers',
-  summary: 'List those who are to review a merge request',
+  summary: 'List the reviewers of a merge request',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async (ctx) =>
@@ -56,7 +56,7 @@ const gates = [project, signedIn, mergeRequest, comparedIn] as const
 export const subscribeToMergeRequest = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/subscribe',
-  summary: 'Hear of what happens to a merge request',
+  summary: 'Subscribe to a merge request',
   published: true,
   gates,
   handle: (ctx) => subscribe(ctx, true),
@@ -67,7 +67,7 @@ export const subscribeToMergeRequest = operation({
 export const unsubscribeFromMergeRequest = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/unsubscribe',
-  summary: 'Hear no more of a merge request',
+  summary: 'Unsubscribe from a merge request',
   published: true,
   gates,
   handle: (ctx) => subscribe(ctx, false),

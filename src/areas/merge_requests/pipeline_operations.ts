@@ -19,7 +19,7 @@ import { forkOf } from './showing.ts'
 export const listMergeRequestPipelines = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/pipelines',
-  summary: 'List the pipelines of what a merge request compares, newest first',
+  summary: 'List the pipelines of a merge request, newest first',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async (ctx) => {
@@ -47,7 +47,7 @@ const planned: Gate<
   { prepared: Prepared; user: User }
 > = {
   kind: 'checks',
-  says: 'a pipeline that the caller may make for the merge request',
+  says: 'a pipeline that the caller may create for the merge request',
   refuses: notMade,
   pass: async (ctx) => {
     const user = await users.find(ctx.db, ctx.actor.id)

@@ -19,7 +19,7 @@ const rewrites: Gate<
   { actor: Actor; source: Project }
 > = {
   kind: 'allows',
-  says: 'whoever may push to the source branch by force, in the fork that holds it where it is in one',
+  says: 'the right to force-push to the source branch, in its fork where there is one',
   refuses: forbidden,
   pass: async (ctx) => {
     const { db, git, actor, project, mergeRequest } = ctx

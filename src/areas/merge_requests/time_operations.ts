@@ -17,7 +17,7 @@ const gates = [project, developer, mergeRequest] as const
 export const setMergeRequestTimeEstimate = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/time_estimate',
-  summary: 'Set how long a merge request should take',
+  summary: 'Set the time estimate of a merge request',
   published: true,
   first: [signedIn],
   params: t.Object({ duration }),
@@ -31,7 +31,7 @@ export const setMergeRequestTimeEstimate = operation({
 export const removeMergeRequestTimeEstimate = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/reset_time_estimate',
-  summary: 'Take the estimate of a merge request away',
+  summary: 'Reset the time estimate of a merge request',
   published: true,
   first: [signedIn],
   gates,
@@ -43,7 +43,7 @@ export const removeMergeRequestTimeEstimate = operation({
 export const addMergeRequestSpentTime = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/add_spent_time',
-  summary: 'Add time that was spent on a merge request',
+  summary: 'Add time spent on a merge request',
   published: true,
   first: [signedIn],
   params: t.Object({ duration, summary: t.Optional(t.String({ maxLength: 255 })) }),
@@ -56,7 +56,7 @@ export const addMergeRequestSpentTime = operation({
 export const removeMergeRequestSpentTime = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/reset_spent_time',
-  summary: 'Forget the time that was spent on a merge request',
+  summary: 'Reset the time spent on a merge request',
   published: true,
   first: [signedIn],
   gates,
@@ -68,7 +68,7 @@ export const removeMergeRequestSpentTime = operation({
 export const getMergeRequestTimeStatistics = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/time_stats',
-  summary: 'Get how long a merge request took and should take',
+  summary: 'Get the time tracking of a merge request',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async ({ mergeRequest }) => presentTime(mergeRequest),

@@ -41,7 +41,7 @@ const presentVersion = (row: Version): Static<typeof DiffVersion> => ({
 export const listMergeRequestVersions = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/versions',
-  summary: 'List what a merge request compared each time its branch moved, newest first',
+  summary: 'List the diff versions of a merge request, newest first',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: async ({ db, mergeRequest, page }) => {
@@ -63,7 +63,7 @@ const MOST_COMMITS = 1_000
 export const getMergeRequestVersion = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/versions/:version_id',
-  summary: 'Get what a merge request compared at some time, with its commits and differences',
+  summary: 'Get a diff version of a merge request, with its commits and diffs',
   published: true,
   params: t.Object({ unidiff }),
   gates: [project, anyone, mergeRequest, comparedIn, version],

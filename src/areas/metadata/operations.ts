@@ -30,7 +30,7 @@ export const getVersion = operation({
 export const getMetadata = operation({
   method: 'GET',
   path: '/metadata',
-  summary: 'Get what kind of instance this is',
+  summary: 'Get the metadata of the instance',
   published: true,
   scopes,
   gates: [signedIn],

@@ -11,7 +11,7 @@ import { findMilestone, type Home } from './store.ts'
 /** Milestones are there for issues and merge requests: without both a project has none. */
 export const inProject: Allows<{ project: Project }, { home: Home }> = {
   kind: 'allows',
-  says: 'whoever sees issues or merge requests of the project',
+  says: 'the right to read issues or merge requests of the project',
   refuses: forbidden,
   pass: ({ actor, project }) =>
     hasFeature(actor, project, 'issues') || hasFeature(actor, project, 'merge_requests')
@@ -30,7 +30,7 @@ export const milestone = loads({
   param: 'milestone_id',
   type: t.Integer({ description: 'The id of the milestone, not its iid' }),
   as: 'milestone',
-  says: 'a milestone of its own, of none above',
+  says: 'a milestone of the project or group itself, not inherited',
   find: ({ db, home }: Has<{ home: Home }>, id) => findMilestone(db, home, id),
 })
 

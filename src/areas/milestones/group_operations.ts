@@ -104,7 +104,7 @@ export const listGroupMilestoneMergeRequests = operation({
 export const listGroupBurndownEvents = operation({
   method: 'GET',
   path: '/groups/:id/milestones/:milestone_id/burndown_events',
-  summary: 'List what a burndown chart of a milestone of a group is drawn from',
+  summary: 'List the burndown chart events of a milestone of a group',
   published: true,
   first: [premiumCharts, signedIn],
   gates: [group, premiumPlanCharts.group, insideGroup, inGroup, milestone],

@@ -82,7 +82,7 @@ export const deleteMilestone = operation({
 export const promoteMilestone = operation({
   method: 'POST',
   path: '/projects/:id/milestones/:milestone_id/promote',
-  summary: 'Make a group milestone of all that bear the title in projects of the group',
+  summary: 'Promote a project milestone to a group milestone',
   first: [signedIn],
   gates: [project, inProject, planner, groupToPromoteTo, milestone],
   handle: actions.promote,
@@ -114,7 +114,7 @@ export const listMilestoneMergeRequests = operation({
 export const listBurndownEvents = operation({
   method: 'GET',
   path: '/projects/:id/milestones/:milestone_id/burndown_events',
-  summary: 'List what a burndown chart of a milestone of a project is drawn from',
+  summary: 'List the burndown chart events of a milestone of a project',
   published: true,
   first: [premiumCharts, signedIn],
   gates: [project, premiumPlanCharts.project, inProject, milestone],

@@ -68,7 +68,7 @@ export const getNamespace = operation({
 export const checkNamespaceExists = operation({
   method: 'GET',
   path: '/namespaces/:namespace/exists',
-  summary: 'Tell whether a path is taken, and suggest a free one',
+  summary: 'Check whether a path is taken, and suggest a free one',
   published: true,
   first: [signedIn],
   params: t.Object({

@@ -117,7 +117,7 @@ const tags = '/projects/:id/packages/npm/-/package/:package_name/dist-tags'
 export const listNpmTags = operation({
   method: 'GET',
   path: tags,
-  summary: 'List the tags of an npm package',
+  summary: 'List the distribution tags of an npm package',
   ...common,
   params: t.Object({ package_name }),
   gates: [npmProject, readsPackages],
@@ -137,7 +137,7 @@ const MAX_VERSION = 1024
 export const setNpmTag = operation({
   method: 'PUT',
   path: `${tags}/:tag`,
-  summary: 'Make a tag lead to a version of an npm package',
+  summary: 'Set a distribution tag of an npm package',
   ...common,
   params: t.Object({ package_name, tag: t.String({ maxLength: 255 }) }),
   gates: [signedIn, npmProject, developer],
@@ -170,7 +170,7 @@ function jsonText(body: string): string {
 export const deleteNpmTag = operation({
   method: 'DELETE',
   path: `${tags}/:tag`,
-  summary: 'Remove a tag of an npm package',
+  summary: 'Delete a distribution tag of an npm package',
   ...common,
   params: t.Object({ package_name, tag: t.String() }),
   gates: [signedIn, npmProject, maintainer],

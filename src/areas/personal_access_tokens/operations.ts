@@ -12,7 +12,7 @@ import { presentPage } from '../../http/answers/pages.ts'
 export const listPersonalAccessTokens = operation({
   method: 'GET',
   path: '/personal_access_tokens',
-  summary: "List one's own tokens; for administrators, everybody's",
+  summary: 'List the tokens of the caller; for administrators, of all users',
   published: true,
   params: t.Object({
     user_id: t.Optional(t.Integer()),
@@ -63,7 +63,7 @@ const token = loads({
 export const getPersonalAccessToken = operation({
   method: 'GET',
   path: '/personal_access_tokens/:token_id',
-  summary: 'Get a token, without the token itself',
+  summary: 'Get a token, without its text',
   published: true,
   first: [signedIn],
   gates: [token],
@@ -74,7 +74,7 @@ export const getPersonalAccessToken = operation({
 export const getPresentedToken = operation({
   method: 'GET',
   path: '/personal_access_tokens/self',
-  summary: 'Get the token that the request came with',
+  summary: 'Get the token of the request',
   published: true,
   scopes: ['read_user', 'read_repository', 'write_repository'],
   gates: [signedIn],
@@ -106,7 +106,7 @@ export const revokePersonalAccessToken = operation({
 export const revokePresentedToken = operation({
   method: 'DELETE',
   path: '/personal_access_tokens/self',
-  summary: 'Revoke the token that the request came with',
+  summary: 'Revoke the token of the request',
   published: true,
   scopes: ['read_user', 'read_api', 'read_repository', 'write_repository'],
   gates: [signedIn],
@@ -130,7 +130,7 @@ const rotation = {
 export const rotatePersonalAccessToken = operation({
   method: 'POST',
   path: '/personal_access_tokens/:token_id/rotate',
-  summary: 'Revoke a token and make one in its place, good for a week unless said',
+  summary: 'Rotate a token; the new one expires in a week by default',
   published: true,
   first: [signedIn],
   gates: [token],
@@ -144,7 +144,7 @@ export const rotatePersonalAccessToken = operation({
 export const rotatePresentedToken = operation({
   method: 'POST',
   path: '/personal_access_tokens/self/rotate',
-  summary: 'The same for the token that the request came with',
+  summary: 'Rotate the token of the request',
   published: true,
   gates: [signedIn],
   handle: async (ctx) => {

@@ -45,7 +45,7 @@ export const managesSchedule = allows({
 })
 
 export const setsVariables = allows({
-  says: 'whoever may set variables of pipelines',
+  says: 'the right to set pipeline variables',
   refuses: forbidden,
   holds: ({ actor, project }: Has<Around>) => maySetVariables(project, actor),
 })

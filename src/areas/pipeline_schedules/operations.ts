@@ -67,7 +67,7 @@ export const getPipelineSchedule = operation({
 export const createPipelineSchedule = operation({
   method: 'POST',
   path: '/projects/:id/pipeline_schedules',
-  summary: 'Schedule pipelines of a branch or tag',
+  summary: 'Create a pipeline schedule',
   published: true,
   first: [signedIn],
   params: t.Object(fields),
@@ -116,7 +116,7 @@ export const updatePipelineSchedule = operation({
 export const takePipelineScheduleOwnership = operation({
   method: 'POST',
   path: '/projects/:id/pipeline_schedules/:pipeline_schedule_id/take_ownership',
-  summary: 'Have the pipelines of a schedule run in the name of the caller',
+  summary: 'Take ownership of a pipeline schedule',
   published: true,
   first: [signedIn],
   gates: [project, seesSchedules, schedule, managesSchedule],
@@ -145,7 +145,7 @@ export const deletePipelineSchedule = operation({
 export const playPipelineSchedule = operation({
   method: 'POST',
   path: '/projects/:id/pipeline_schedules/:pipeline_schedule_id/play',
-  summary: 'Start the pipeline of a schedule at once, in the name of the caller',
+  summary: 'Run a pipeline schedule at once, as the caller',
   published: true,
   first: [signedIn],
   gates: [project, seesSchedules, schedule, runsOnRef],

@@ -35,7 +35,7 @@ const planned: Gate<
   { prepared: Prepared; user: User }
 > = {
   kind: 'checks',
-  says: 'a pipeline that the caller may make there',
+  says: 'a pipeline that the caller may create there',
   refuses: notMade,
   pass: async (ctx) => {
     const user = await users.find(ctx.db, ctx.actor.id)
@@ -87,7 +87,7 @@ async function show(ctx: OnPipeline & Context): Promise<Static<typeof PipelineDe
 export const retryPipeline = operation({
   method: 'POST',
   path: '/projects/:id/pipelines/:pipeline_id/retry',
-  summary: 'Run the failed and canceled jobs of a pipeline once more',
+  summary: 'Retry the failed and canceled jobs of a pipeline',
   published: true,
   first: [signedIn],
   gates: [project, developer, pipeline, writesPipeline],
@@ -102,7 +102,7 @@ export const retryPipeline = operation({
 export const cancelPipeline = operation({
   method: 'POST',
   path: '/projects/:id/pipelines/:pipeline_id/cancel',
-  summary: 'Cancel what can be canceled of a pipeline',
+  summary: 'Cancel the jobs of a pipeline',
   published: true,
   first: [signedIn],
   gates: [project, developer, pipeline, writesPipeline],

@@ -46,7 +46,7 @@ const reading = { method: 'GET', published: true, gates: [project, readsPipeline
 export const getPipelineTestReport = operation({
   ...reading,
   path: '/projects/:id/pipelines/:pipeline_id/test_report',
-  summary: 'Get the test results of a pipeline, from the JUnit reports of its jobs',
+  summary: 'Get the test report of a pipeline, from the JUnit reports of its jobs',
   handle: async (ctx) => {
     const suites = await readTestReports(ctx, ctx.pipeline.id)
     return {
@@ -65,7 +65,7 @@ export const getPipelineTestReport = operation({
 export const getPipelineTestReportSummary = operation({
   ...reading,
   path: '/projects/:id/pipelines/:pipeline_id/test_report_summary',
-  summary: 'Get the numbers of the test results of a pipeline',
+  summary: 'Get the summary of the test report of a pipeline',
   handle: async (ctx) => {
     const suites = await readTestReports(ctx, ctx.pipeline.id)
     const total = countCases(allCases(suites))

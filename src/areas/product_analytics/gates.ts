@@ -32,7 +32,7 @@ const engineConfigured = checks({
 /** A project of a group, whose analytics are not switched off. */
 const analyticsOn: Gate<'checks', never, { project: Project }, object> = {
   kind: 'checks',
-  says: 'analytics that are switched on, in a project that is in a group',
+  says: 'analytics enabled, in a project of a group',
   refuses: notEnabled,
   pass: async ({ db, project }) => {
     if (levelOf(project, 'analytics') === 'disabled') return undefined

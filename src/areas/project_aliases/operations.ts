@@ -62,7 +62,7 @@ const taken = (): Problem => invalid({ name: ['has already been taken'] })
 export const createProjectAlias = operation({
   method: 'POST',
   path: '/project_aliases',
-  summary: 'Give a project a second name to clone it by',
+  summary: 'Create a project alias',
   first,
   params: t.Object({
     project_id: t.String({ description: 'The id or the full path of the project' }),

@@ -13,7 +13,7 @@ const failed = (): Problem => refused('Failed to promote project label to group 
 export const promoteProjectLabel = operation({
   method: 'PUT',
   path: '/projects/:id/labels/:label_id/promote',
-  summary: "Make a label of a project one of its group, for all of the group's projects",
+  summary: 'Promote a project label to a group label',
   published: true,
   first: [signedIn],
   gates: [project, reporter, label],

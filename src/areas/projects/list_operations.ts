@@ -13,7 +13,7 @@ const refuses = [noKeyset, tooDeep, unpaired]
 export const listProjects = operation({
   method: 'GET',
   path: '/projects',
-  summary: 'List projects; without a token, the public ones, briefly',
+  summary: 'List projects; without a token, the public ones with fewer fields',
   published: true,
   params,
   gates: [anyone],

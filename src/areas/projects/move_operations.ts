@@ -40,7 +40,7 @@ const IN_THE_WAY = 'Project with same name or path in target namespace already e
 export const transferProject = operation({
   method: 'PUT',
   path: '/projects/:id/transfer',
-  summary: 'Move a project into another namespace',
+  summary: 'Transfer a project into another namespace',
   published: true,
   first: [signedIn],
   params: t.Object({
@@ -64,7 +64,7 @@ export const transferProject = operation({
 })
 
 const forks = allows({
-  says: 'whoever may read the code of a project that can be forked',
+  says: 'the right to read code; forking is enabled',
   refuses: noSuchRecord,
   holds: ({ actor, project }: Has<{ project: Row }>) => {
     const level = levelOf(project, 'forking')

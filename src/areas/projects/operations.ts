@@ -63,7 +63,7 @@ const Accepted = t.Object({ message: t.String() })
 export const deleteProject = operation({
   method: 'DELETE',
   path: '/projects/:id',
-  summary: 'Delete a project; it is gone for the next request',
+  summary: 'Delete a project',
   published: true,
   moves: 'rows',
   first: [signedIn],
@@ -79,7 +79,7 @@ export const deleteProject = operation({
 export const archiveProject = operation({
   method: 'POST',
   path: '/projects/:id/archive',
-  summary: 'Archive a project: it can be read and not written',
+  summary: 'Archive a project: it becomes read-only',
   published: true,
   first: [signedIn],
   gates: [project, projectOwner],
@@ -93,7 +93,7 @@ export const archiveProject = operation({
 export const unarchiveProject = operation({
   method: 'POST',
   path: '/projects/:id/unarchive',
-  summary: 'Take a project out of the archive',
+  summary: 'Unarchive a project',
   published: true,
   first: [signedIn],
   gates: [project, projectOwner],
@@ -119,7 +119,7 @@ export const starProject = operation({
 export const unstarProject = operation({
   method: 'POST',
   path: '/projects/:id/unstar',
-  summary: 'Take the star from a project',
+  summary: 'Unstar a project',
   published: true,
   first: [signedIn],
   gates: [project],

@@ -57,7 +57,7 @@ export const shareProject = operation({
 export const unshareProject = operation({
   method: 'DELETE',
   path: '/projects/:id/share/:group_id',
-  summary: 'Take a project away from a group that it is shared with',
+  summary: 'Delete the share of a project with a group',
   published: true,
   first: [signedIn],
   gates: [

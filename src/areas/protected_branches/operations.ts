@@ -40,7 +40,7 @@ const protectedBranch = loads({
 
 /** Maintainers, or fewer where the protection says so. */
 const unprotects = allows({
-  says: 'whoever may unprotect the branch',
+  says: 'the right to unprotect the branch',
   refuses: forbidden,
   holds: ({ actor, project, branch }: Has<{ project: Project; branch: ProtectedBranchRow }>) => {
     const levels = branch.levels.filter(({ action }) => action === 'unprotect')
@@ -137,7 +137,7 @@ async function change(
 export const updateProtectedBranch = operation({
   method: 'PATCH',
   path: '/projects/:id/protected_branches/:name',
-  summary: 'Change who may push into a protected branch',
+  summary: 'Change the access levels of a protected branch',
   published: true,
   first,
   params: t.Object({

@@ -62,7 +62,7 @@ export const getResourceGroup = operation({
 export const listUpcomingJobs = operation({
   method: 'GET',
   path: '/projects/:id/resource_groups/:key/upcoming_jobs',
-  summary: 'List the jobs that wait for a resource group, in the order in which they will run',
+  summary: 'List the upcoming jobs of a resource group, in the order in which they will run',
   first: [signedIn],
   gates: [project, resourceGroup, developer],
   handle: async (ctx) => {
@@ -75,7 +75,7 @@ export const listUpcomingJobs = operation({
 export const updateResourceGroup = operation({
   method: 'PUT',
   path: '/projects/:id/resource_groups/:key',
-  summary: 'Change how a resource group chooses its next job',
+  summary: 'Change the process mode of a resource group',
   first: [signedIn],
   params: t.Object({ process_mode: t.Optional(oneOf(MODES)) }),
   gates: [project, resourceGroup, developer],

@@ -20,7 +20,7 @@ export const runner = loads({
 type OnRunner = Has<{ actor: Actor; runner: SeenRunner }>
 
 export const seesRunner = allows({
-  says: 'anyone signed in, of a runner of the instance; otherwise who manages it',
+  says: 'a signed-in user for instance runners, otherwise a manager of the runner',
   refuses: noAccess,
   holds: ({ actor, runner }: OnRunner) =>
     actor.admin || runner.manages || runner.runner_type === 'instance_type',

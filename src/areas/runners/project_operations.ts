@@ -54,7 +54,7 @@ const isThere = (): Problem => invalid({ 'runner_projects.runner_id': ['has alre
 export const addProjectRunner = operation({
   method: 'POST',
   path: '/projects/:id/runners',
-  summary: 'Let a runner of another project run jobs of this one',
+  summary: 'Assign a runner to a project',
   ...common,
   params: t.Object({ runner_id: t.Integer() }),
   gates: [project, maintainer, wantedRunner, isNoGroupRunner, isUnlocked, isAssignable],
@@ -93,7 +93,7 @@ const isNotOwner = checks({
 export const removeProjectRunner = operation({
   method: 'DELETE',
   path: '/projects/:id/runners/:runner_id',
-  summary: 'Take a runner away from a project',
+  summary: 'Unassign a runner from a project',
   ...common,
   gates: [project, maintainer, assignedRunner, isNotOwner],
   handle: async ({ db, project, assigned }) => {

@@ -7,7 +7,7 @@ import { forbidden } from '../../http/problems.ts'
 
 /** Whoever sees the project sees its snippets, each by its own visibility, where they are switched on. */
 export const readsSnippets = allows({
-  says: 'whoever sees a project whose snippets are switched on',
+  says: 'a project with snippets enabled',
   refuses: forbidden,
   holds: ({ actor, project }: Has<{ project: Project }>) => hasFeature(actor, project, 'snippets'),
 })
@@ -15,7 +15,7 @@ export const readsSnippets = allows({
 export const changesSnippet: Gate<'allows', never, { project: Project; snippet: Snippet }, { actor: Actor }> =
   {
     kind: 'allows',
-    says: 'its author, or at least Maintainer in the project',
+    says: 'the author, or at least Maintainer in the project',
     refuses: forbidden,
     pass: ({ actor, project, snippet }) =>
       actor !== null && (actor.admin || project.role >= ROLES.maintainer || snippet.author_id === actor.id)

@@ -193,7 +193,7 @@ function raw(file: SnippetFile | undefined): Download {
 export const getRawSnippet = operation({
   method: 'GET',
   path: '/projects/:id/snippets/:snippet_id/raw',
-  summary: 'Get the text of a snippet’s first file',
+  summary: 'Get the raw content of the first file of a snippet',
   published: true,
   gates: [project, anyone, snippet],
   handle: async ({ db, snippet }) => raw((await filesOf(db, snippet.id))[0]),
@@ -204,7 +204,7 @@ export const getRawSnippet = operation({
 export const getRawSnippetFile = operation({
   method: 'GET',
   path: '/projects/:id/snippets/:snippet_id/files/:ref/:file_path/raw',
-  summary: 'Get the text of a file of a snippet',
+  summary: 'Get the raw content of a file of a snippet',
   published: true,
   params: t.Object({
     ref: t.String({ description: `\`${VERSION}\`: a snippet has one version` }),

@@ -23,7 +23,7 @@ const STAGE = 'external'
 export const listCommitStatuses = operation({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/statuses',
-  summary: 'List what was said about a commit',
+  summary: 'List the discussions of a commit',
   published: true,
   first: code,
   params: t.Object({
@@ -75,7 +75,7 @@ type OnCommit = { readonly project: Project; readonly repository: Repository; re
 /** Git is asked before there is a transaction: no connection waits for it. */
 const placed: Gate<'checks', never, OnCommit & { params: Wanted }, { ref: string; name: string }> = {
   kind: 'checks',
-  says: 'texts that can be said, and a branch that holds the commit where none is named',
+  says: 'a valid description and target, and a branch that contains the commit',
   refuses: noRef,
   pass: async ({ repository, project, commit, params }) => {
     const { target_url, description } = params
@@ -90,7 +90,7 @@ const placed: Gate<'checks', never, OnCommit & { params: Wanted }, { ref: string
 export const createCommitStatus = operation({
   method: 'POST',
   path: '/projects/:id/statuses/:sha',
-  summary: 'Say how a commit does',
+  summary: 'Set the status of a commit',
   published: true,
   first: [...code, signedInHere],
   params: t.Object({

@@ -17,7 +17,7 @@ const INVALID_PATH = 'Invalid submodule path'
 export const updateSubmodule = operation({
   method: 'PUT',
   path: '/projects/:id/repository/submodules/:submodule',
-  summary: 'Move a submodule to another commit',
+  summary: 'Update a submodule to another commit',
   moves: 'refs',
   first: [signedIn],
   params: t.Object({

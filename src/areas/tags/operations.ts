@@ -55,7 +55,7 @@ const noSignature = (): Problem => notFound('Signature')
 export const getTagSignature = operation({
   method: 'GET',
   path: '/projects/:id/repository/tags/:tag_name/signature',
-  summary: 'Get the signature of a tag; so far no signature is verified, so there is none',
+  summary: 'Get the signature of a tag; none is verified yet',
   published: true,
   first: code,
   gates: [tag],

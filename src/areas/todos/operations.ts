@@ -37,7 +37,7 @@ const typed = (type: string): string =>
 const listTodos = operation({
   method: 'GET',
   path: '/todos',
-  summary: 'List one’s reminders',
+  summary: 'List the to-do items of the caller',
   published: true,
   first: [signedIn],
   params: t.Object({
@@ -83,7 +83,7 @@ const todo = loads({
   param: 'id',
   type: t.Integer(),
   as: 'todo',
-  says: 'a reminder of one’s own',
+  says: 'a to-do item of the caller',
   find: async ({ db, actor }: Has<{ actor: Actor }>, id) =>
     (await todos.listTodos(db, actor, { id }, ONE)).items[0],
 })
@@ -91,7 +91,7 @@ const todo = loads({
 const markTodoDone = operation({
   method: 'POST',
   path: '/todos/:id/mark_as_done',
-  summary: 'Mark a reminder as seen to',
+  summary: 'Mark a to-do item as done',
   published: true,
   first: [signedIn],
   gates: [todo],
@@ -106,7 +106,7 @@ const markTodoDone = operation({
 const markTodosDone = operation({
   method: 'POST',
   path: '/todos/mark_as_done',
-  summary: 'Mark all of one’s reminders as seen to',
+  summary: 'Mark all to-do items as done',
   published: true,
   first: [signedIn],
   gates: [],
@@ -120,7 +120,7 @@ const markTodosDone = operation({
 const create = operation({
   method: 'POST',
   path: '/todo',
-  summary: 'Be reminded of #',
+  summary: 'Create a to-do item for #',
   published: true,
   first: [signedIn],
   gates: [noteable],

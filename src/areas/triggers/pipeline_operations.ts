@@ -19,7 +19,7 @@ const nothingThere = (): Problem => new Problem(404, { message: '404 Not Found' 
 
 /** A pipeline's webhook must not trigger pipelines: each would be the cause of the next. */
 const noPipelineHook = checks({
-  says: 'a request that is no webhook of a pipeline',
+  says: 'a request that is not a webhook of a pipeline',
   refuses: forbidden,
   holds: ({ header }) =>
     [header('x-gitlab-event'), header('x-svc-event')].every((event) => event !== 'Pipeline Hook'),
@@ -33,7 +33,7 @@ interface Sent {
 const badVariables = (): Problem => refused('variables needs to be a map of key-valued strings')
 
 const textVariables = checks({
-  says: 'variables that are texts',
+  says: 'variables with text values',
   refuses: badVariables,
   holds: ({ params }: Has<{ params: Sent }>) =>
     Object.values(params.variables ?? {}).every((value) => typeof value === 'string'),
@@ -64,7 +64,7 @@ type Wanting = { target: Project; bearer: TriggerBearer; params: Sent }
 /** Git and the configuration are read before there is a transaction. */
 const planned: Gate<'checks', never, Wanting, { prepared: Prepared }> = {
   kind: 'checks',
-  says: 'a pipeline that can be made there in the name of whoever the token stands for',
+  says: 'a pipeline that the user of the token may create there',
   refuses: notMade,
   pass: async (ctx) => {
     const { target, bearer, params } = ctx

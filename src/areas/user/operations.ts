@@ -7,7 +7,7 @@ import * as user from './store.ts'
 export const getCurrentUser = operation({
   method: 'GET',
   path: '/user',
-  summary: 'Get the user whose token this is',
+  summary: 'Get the current user',
   published: true,
   scopes: ['read_user'],
   gates: [signedIn],

@@ -30,7 +30,7 @@ const list = async (
 export const listEmailsOfUser = operation({
   method: 'GET',
   path: '/users/:id/emails',
-  summary: 'List a user’s addresses beside the first',
+  summary: 'List the email addresses of a user',
   published: true,
   first: [signedIn, administrator],
   gates: [user],
@@ -41,7 +41,7 @@ export const listEmailsOfUser = operation({
 export const listOwnEmails = operation({
   method: 'GET',
   path: '/user/emails',
-  summary: 'List one’s own addresses beside the first',
+  summary: 'List the email addresses of the caller',
   published: true,
   scopes: ['read_user'],
   gates: [signedIn],
@@ -67,7 +67,7 @@ async function add(
 export const addEmailToUser = operation({
   method: 'POST',
   path: '/users/:id/emails',
-  summary: 'Add an address to a user',
+  summary: 'Add an email address to a user',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({
@@ -86,7 +86,7 @@ export const addEmailToUser = operation({
 export const addOwnEmail = operation({
   method: 'POST',
   path: '/user/emails',
-  summary: 'Add an address of one’s own, which an administrator confirms',
+  summary: 'Add an email address to the caller, confirmed by an administrator',
   published: true,
   first: [signedIn],
   params: t.Object({ email: t.String() }),
@@ -118,7 +118,7 @@ const ownEmail = loads({
 export const deleteEmailOfUser = operation({
   method: 'DELETE',
   path: '/users/:id/emails/:email_id',
-  summary: 'Take an address from a user',
+  summary: 'Delete an email address of a user',
   published: true,
   first: [signedIn, administrator],
   gates: [user, emailOfUser],
@@ -132,7 +132,7 @@ export const deleteEmailOfUser = operation({
 export const getOwnEmail = operation({
   method: 'GET',
   path: '/user/emails/:email_id',
-  summary: 'Get an address of one’s own beside the first',
+  summary: 'Get an email address of the caller',
   published: true,
   scopes: ['read_user'],
   first: [signedIn],
@@ -144,7 +144,7 @@ export const getOwnEmail = operation({
 export const deleteOwnEmail = operation({
   method: 'DELETE',
   path: '/user/emails/:email_id',
-  summary: 'Give up an address of one’s own beside the first',
+  summary: 'Delete an email address of the caller',
   published: true,
   first: [signedIn],
   gates: [ownEmail],

@@ -8,7 +8,7 @@ import * as memberships from './membership_store.ts'
 export const listMembershipsOfUser = operation({
   method: 'GET',
   path: '/users/:user_id/memberships',
-  summary: 'List the groups and projects in which a user was given a role',
+  summary: 'List the memberships of a user',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({ type: t.Optional(oneOf(['Project', 'Namespace'])) }),

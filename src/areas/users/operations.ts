@@ -40,7 +40,7 @@ function checkPair({ extern_uid, provider }: Pair): void {
 export const listUsers = operation({
   method: 'GET',
   path: '/users',
-  summary: 'List users; without a token, the one of a name',
+  summary: 'List users; without a token, by exact user name',
   published: true,
   scopes: ['read_user'],
   params: t.Object({
@@ -99,7 +99,7 @@ export const listUsers = operation({
 export const getUser = operation({
   method: 'GET',
   path: '/users/:id',
-  summary: 'Get a user; administrators are told more',
+  summary: 'Get a user; administrators see more fields',
   published: true,
   scopes: ['read_user'],
   first: [signedInToLook],
@@ -224,7 +224,7 @@ const soleOwner = (): Problem => conflict('User cannot be removed while is the s
 export const deleteUser = operation({
   method: 'DELETE',
   path: '/users/:id',
-  summary: 'Delete a user; what was written stays, as the ghost’s, unless `hard_delete`',
+  summary: 'Delete a user; contributions move to the ghost user unless `hard_delete`',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({ hard_delete: t.Boolean({ default: false }) }),

@@ -23,7 +23,7 @@ const internal: Refusal = () => forbidden('An internal user cannot be blocked')
 export const blockUser = operation({
   method: 'POST',
   path: '/users/:id/block',
-  summary: 'Block a user: none of the user’s tokens opens anything from the next request on',
+  summary: 'Block a user; all tokens stop working at once',
   ...done,
   handle: async ({ db, actor, user }) => {
     if (user.id === actor.id) throw blocksItself()
@@ -40,7 +40,7 @@ const deactivated: Refusal = () => forbidden('Deactivated users cannot be unbloc
 export const unblockUser = operation({
   method: 'POST',
   path: '/users/:id/unblock',
-  summary: 'Let a blocked user in again',
+  summary: 'Unblock a user',
   ...done,
   handle: async ({ db, user }) => {
     if (user.state === 'deactivated') throw deactivated()
@@ -56,7 +56,7 @@ const isBlocked: Refusal = () => forbidden('A blocked user must be unblocked to 
 export const activateUser = operation({
   method: 'POST',
   path: '/users/:id/activate',
-  summary: 'Let a deactivated user in again',
+  summary: 'Activate a user',
   ...done,
   handle: async ({ db, user }) => {
     if (user.state === 'blocked') throw isBlocked()
@@ -77,7 +77,7 @@ const QUIET = 90 * 86_400_000
 export const deactivateUser = operation({
   method: 'POST',
   path: '/users/:id/deactivate',
-  summary: 'Deactivate a user who was not seen for 90 days',
+  summary: 'Deactivate a user without activity for 90 days',
   ...done,
   handle: async ({ db, now, user }) => {
     if (user.state === 'deactivated') return null

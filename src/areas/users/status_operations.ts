@@ -47,7 +47,7 @@ const named: Gate<'checks', never, { params: { readonly user: string } }, { read
 export const getStatusOfUser = operation({
   method: 'GET',
   path: '/users/:user/status',
-  summary: 'Get what a user is up to',
+  summary: 'Get the status of a user',
   published: true,
   scopes: ['read_user'],
   params: t.Object({ user: t.String({ description: 'The id or the user name' }) }),
@@ -59,7 +59,7 @@ export const getStatusOfUser = operation({
 export const getOwnStatus = operation({
   method: 'GET',
   path: '/user/status',
-  summary: 'Get what one is up to',
+  summary: 'Get the status of the caller',
   published: true,
   scopes: ['read_user'],
   gates: [signedIn],
@@ -84,7 +84,7 @@ const overlong = (): Problem => invalid({ message: [tooLong(LONGEST)] })
 export const setOwnStatus = operation({
   method: 'PUT',
   path: '/user/status',
-  summary: 'Say what one is up to; what is left out is cleared',
+  summary: 'Set the status of the caller; fields that are left out are cleared',
   published: true,
   first: [signedIn],
   params: t.Object({

@@ -22,7 +22,7 @@ const wanted = {
 export const createPersonalAccessToken = operation({
   method: 'POST',
   path: '/users/:user_id/personal_access_tokens',
-  summary: 'Create a token for a user, shown this once; good for a year unless said',
+  summary: 'Create a token for a user, shown once; it expires in a year by default',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({ ...wanted, scopes: listOf(oneOf(SCOPES)) }),
@@ -41,7 +41,7 @@ const OWN_SCOPES = ['k8s_proxy'] as const satisfies readonly Scope[]
 export const createOwnPersonalAccessToken = operation({
   method: 'POST',
   path: '/user/personal_access_tokens',
-  summary: 'Create a token of few rights for oneself, shown this once; good for a day unless said',
+  summary: 'Create a token of few scopes for the caller, shown once; it expires in a day by default',
   published: true,
   first: [signedIn],
   params: t.Object({ ...wanted, scopes: listOf(oneOf(OWN_SCOPES)) }),
@@ -67,7 +67,7 @@ const present = (row: tokens.Token): ReturnType<typeof presentToken> & { imperso
 export const listImpersonationTokens = operation({
   method: 'GET',
   path: '/users/:user_id/impersonation_tokens',
-  summary: 'List the tokens that let administrators act as a user',
+  summary: 'List the impersonation tokens of a user',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({ state: oneOf(['all', 'active', 'inactive'], { default: 'all' }) }),
@@ -100,7 +100,7 @@ const impersonationToken = loads({
 export const getImpersonationToken = operation({
   method: 'GET',
   path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
-  summary: 'Get a token that lets administrators act as a user, without the token itself',
+  summary: 'Get an impersonation token, without its text',
   published: true,
   first: [signedIn, administrator],
   gates: [userById, impersonationToken],
@@ -111,7 +111,7 @@ export const getImpersonationToken = operation({
 export const createImpersonationToken = operation({
   method: 'POST',
   path: '/users/:user_id/impersonation_tokens',
-  summary: 'Create a token that lets administrators act as a user, shown this once',
+  summary: 'Create an impersonation token, shown once',
   published: true,
   first: [signedIn, administrator],
   params: t.Object({ ...wanted, scopes: listOf(oneOf(SCOPES)) }),
@@ -129,7 +129,7 @@ const notRevoked = (): Problem => refused('400 Bad request')
 export const revokeImpersonationToken = operation({
   method: 'DELETE',
   path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
-  summary: 'Revoke a token that lets administrators act as a user',
+  summary: 'Revoke an impersonation token',
   published: true,
   first: [signedIn, administrator],
   gates: [userById, impersonationToken],

@@ -69,7 +69,7 @@ async function present(ctx: Here): Promise<Static<typeof Approvals>> {
 export const getMergeRequestApprovals = operation({
   method: 'GET',
   path: '/projects/:id/merge_requests/:merge_request_iid/approvals',
-  summary: 'Get who has approved a merge request',
+  summary: 'Get the approvals of a merge request',
   published: true,
   gates: [project, anyone, mergeRequest],
   handle: (ctx) => present(ctx),
@@ -102,7 +102,7 @@ export const approveMergeRequest = operation({
 export const unapproveMergeRequest = operation({
   method: 'POST',
   path: '/projects/:id/merge_requests/:merge_request_iid/unapprove',
-  summary: 'Take back one’s approval of a merge request',
+  summary: 'Unapprove a merge request',
   published: true,
   gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
