@@ -97,7 +97,7 @@ function deprecated(part: unknown, at: string, marked: boolean): string[] {
   ]
 }
 
-test('what is deprecated is marked so', () => {
+test('deprecated operations are marked', () => {
   assert.deepEqual(deprecated(document, '', false), [])
   const marked = deprecated(document, '', true)
   const properties = (name: string): Record<string, { deprecated?: true }> =>

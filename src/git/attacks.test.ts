@@ -102,7 +102,7 @@ void test('no branch or tag can pass itself off as another', async () => {
   assert.equal(await repository.resolve('refs/tags/ghost'), other)
 })
 
-void test('what may be a branch is what git lets be one', () => {
+void test('branch names follow the rules of git', () => {
   const names = [
     ...hostile,
     'a',

@@ -355,7 +355,7 @@ test('a scanner that cannot be stored refuses the report', async () => {
   )
 })
 
-test('what all entries share is bounded, however often it is repeated', async () => {
+test('shared parts of a report are bounded, however often they repeat', async () => {
   const project = await world().make.project()
   const scan = { type: 'sast', scanner: { id: 'x', name: 'X' }, more: 'x'.repeat(1024 * 1024) }
   const part = `"scan": ${JSON.stringify(scan)}`

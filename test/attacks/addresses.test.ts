@@ -185,7 +185,7 @@ suite('addresses of projects that moved', () => {
   const change = (path: string, body: object): Promise<Answered> =>
     world().call('PUT', path, { as: admin, body })
 
-  test('whoever reads is led on by the id, and whoever writes is refused', async () => {
+  test('reads of an old path are redirected by id, and writes are refused', async () => {
     const { id, full_path } = await world().make.project({ group, visibility: 'public', repository: 'empty' })
     assert.equal((await change(`/projects/${id}`, { path: 'renamed' })).status, 200)
     const query = `?private_token=${admin.token}&path=a%2Fb&per_page=5`

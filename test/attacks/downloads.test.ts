@@ -47,7 +47,7 @@ test('a download that is given up gives back its place at once', async () => {
   )
 })
 
-test('who reads slowly holds up downloads only, and no more of a file than a part is held', async () => {
+test('a slow reader delays downloads only and buffers one part of the file', async () => {
   const before = process.memoryUsage().arrayBuffers
   const idle = await Promise.all(Array.from({ length: 16 }, () => open(`blobs/${odd.blob('large')}/raw`)))
   assert.ok(idle.every(({ statusCode }) => statusCode === 200))

@@ -196,7 +196,7 @@ test('refs to what is not there, and branches that are no commits, move nothing'
   await nothingHappened()
 })
 
-test('what is no pack is refused, and nothing of it kept', async () => {
+test('an invalid pack is refused and keeps nothing', async () => {
   const ref = 'refs/heads/x'
   const broken = Buffer.from(EMPTY_PACK)
   broken[11] = 5
@@ -387,7 +387,7 @@ test('addresses lead nowhere but to projects', async () => {
     }
 })
 
-test('what nothing reaches any more is had by its hash with protocol 2 alone', async () => {
+test('unreachable objects are served by hash with protocol 2 only', async () => {
   const tree = gitText(remote, ['rev-parse', 'main^{tree}'])
   const lost = gitText(remote, ['commit-tree', '-m', 'lost', tree])
   const directory = join(client.place, 'lost')

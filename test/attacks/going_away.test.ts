@@ -109,7 +109,7 @@ test('a group goes away under what is made in it', async () => {
   }
 })
 
-test('somebody goes away while they write', async () => {
+test('access is checked again after it was revoked during a write', async () => {
   const admin = await at().make.admin()
   for (let round = 0; round < ROUNDS; round += 1) {
     const person = await at().make.user()

@@ -6,7 +6,7 @@ import { sharedWorld } from '../support/stand.ts'
 
 const at = sharedWorld()
 
-test('nobody makes labels by the thousand with one text', async () => {
+test('a text creates a bounded number of labels', async () => {
   const { make, call } = at()
   const group = await make.group({ visibility: 'public' })
   const project = await make.project({ group, visibility: 'public', repository: 'empty' })

@@ -104,7 +104,7 @@ test('without a token, and with one that will not do, git is told to ask again',
   }
 })
 
-test('what a caller may not see is as absent as what is not there', async () => {
+test('hidden repositories answer like absent ones', async () => {
   const stranger = await world.make.user()
   const told = async (path: string, as?: Someone): Promise<string> =>
     (await clone(client.url(path, as))).told.replaceAll(/http\S+/g, 'URL')
@@ -118,7 +118,7 @@ test('what a caller may not see is as absent as what is not there', async () => 
   assert.equal(await told('no/such/project.git'), await told(`${hidden.full_path}.git`))
 })
 
-test('who sees a project but may not read its code is told so', async () => {
+test('a project without the right to read code answers 403', async () => {
   const guest = await world.make.memberOf('guest', { project: hidden })
   const off = await world.make.project({ visibility: 'public', repository: source })
   await world.make.sql(`update projects set repository_access_level = 'disabled' where id = ${off.id}`)

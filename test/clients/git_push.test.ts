@@ -294,7 +294,7 @@ test('push options are taken, and those about merge requests say what becomes of
   )
 })
 
-test('what an old client says without side bands or status is understood', async () => {
+test('clients without side bands and report-status are served', async () => {
   const one = await clone('developer')
   await one.commit('new')
   const ran = await client.run(one.directory, ['-c', 'protocol.version=0', 'push', 'origin', 'HEAD:old'])
@@ -359,7 +359,7 @@ test('a tree that holds .git is refused, and nothing of it kept', async () => {
   assert.throws(() => gitText(one.remote, ['cat-file', '-e', sha]))
 })
 
-test('who may not push is told so before anything is sent', async () => {
+test('a push without the right is refused before the pack is sent', async () => {
   const project = await world.make.project({ visibility: 'public', repository: source })
   const reporter = await clone('reporter', { project })
   const reads = await world.make.token(await world.make.memberOf('developer', { project }), {
@@ -383,7 +383,7 @@ test('who may not push is told so before anything is sent', async () => {
   assert.match(nobody.told, /could not read Username/)
 })
 
-test('who may merge what a fork offers pushes into that branch, where it was allowed, and nowhere else', async () => {
+test('mergers push to the source branch of a fork where collaboration is allowed, and nowhere else', async () => {
   const { make } = world
   const home = await make.project({ visibility: 'public', repository: source })
   const fork = await make.project({ visibility: 'public', repository: source })

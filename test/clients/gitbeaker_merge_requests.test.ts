@@ -90,7 +90,7 @@ test('a merge request follows what git pushes, and is merged', async () => {
   )
 })
 
-test('whoever merges with git and pushes has merged it', async () => {
+test('a merge made by git and pushed merges the merge request', async () => {
   const { MergeRequests } = harbour.as('owner')
   const id = harbour.projectId
   await client.git(copy, 'checkout', '-q', '-B', 'by-hand', 'origin/main')

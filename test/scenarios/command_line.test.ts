@@ -159,7 +159,7 @@ suite('beside a running server', () => {
     )
   })
 
-  test('what was made is there for the interface', async () => {
+  test('records created by commands are served by the interface', async () => {
     const { token } = await place.json(words('token create --user mira'))
     const answer = await server.get('/api/v4/groups/harbour%2Fdocks', { 'private-token': String(token) })
     assert.equal(answer.status, 200)

@@ -9,7 +9,7 @@ const at = sharedWorld()
 const PAIRS = 1_000
 const HANDS = 10
 
-test('what one server has answered, another shows at once: a thousand times, never stale', async () => {
+test('writes on one server are read at once on another, a thousand times', async () => {
   const { make, config } = at()
   const owner = await make.user()
   const log = pino({ level: 'silent' })

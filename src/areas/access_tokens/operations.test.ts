@@ -67,7 +67,7 @@ test('a token of a project is borne by a bot, a member with the level and no mor
   assert.equal((await call('GET', `${ofGroup()}/${id}`, undefined, owner)).status, 404)
 })
 
-test('who may not make a token, or none so strong, is refused in the published words', async () => {
+test('callers without the right to make a token, or one so strong, get the published refusal', async () => {
   const { make } = world()
   const developer = await make.memberOf('developer', { project: ferry })
   const body = { name: 'x', scopes: ['api'] }

@@ -78,7 +78,7 @@ test('a secret is sealed, told to nobody and opened only where it is used', asyn
   assert.equal(analyticsApiKey(world().opened.instance), 'tide-and-wind')
 })
 
-test('what a setting does not take is refused and changes nothing; what is unknown is ignored', async () => {
+test('an invalid value of a setting is refused and changes nothing; unknown settings are ignored', async () => {
   const before = await contents(world())
   const refusals: [object, object][] = [
     [

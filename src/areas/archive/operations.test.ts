@@ -72,7 +72,7 @@ test('an archive of a directory, of a tag, of odd names', async () => {
   )
 })
 
-test('what is not there cannot be packed, nor in every format', async () => {
+test('archives of absent paths and in unknown formats are refused', async () => {
   const empty = await world().make.project({ visibility: 'public', repository: 'empty' })
   const refusals = [
     await get('archive.tar', { sha: 'gone' }),

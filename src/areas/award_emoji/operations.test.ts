@@ -107,7 +107,7 @@ test('people react to issues, merge requests, snippets, epics and to notes on th
   }
 })
 
-test('nobody reacts twice with one emoji, with none, or without a name', async () => {
+test('duplicate, unknown and unnamed reactions are refused', async () => {
   const { path } = await makeIssue(world(), project, { author_id: author?.id })
   await reacted(path, 'thumbsup')
   const before = await contents(world())
@@ -205,7 +205,7 @@ test('a reaction settles what waits for its user, and makes what it is on young'
   assert.deepEqual(left, [])
 })
 
-test('what a caller cannot see has no reactions, as what is not there has none', async () => {
+test('reactions to hidden records answer like those to absent ones', async () => {
   const secret = await makeIssue(world(), project, { confidential: true })
   const about = await makeIssue(world(), project)
   const hidden = `${about.path}/notes/${await comment(about, { body: 'x', internal: true }, reporter)}`
@@ -234,7 +234,7 @@ test('what a caller cannot see has no reactions, as what is not there has none',
     })
 })
 
-test('who may not talk there does not react there', async () => {
+test('a caller without the right to comment cannot react', async () => {
   const locked = await makeIssue(world(), project, { discussion_locked: true })
   assert.deepEqual((await react(locked.path, 'tada', other)).body, NONE)
   await reacted(locked.path, 'tada', guest)

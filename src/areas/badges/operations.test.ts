@@ -96,7 +96,7 @@ test('a badge keeps its addresses as they were written and shows them filled in'
   assert.deepEqual((await world().get(`${of(project)}/${badge.id}`)).body, badge)
 })
 
-test('what a badge shows is what is so when it is read', async () => {
+test('a badge is rendered at the time of the request', async () => {
   const { make } = world()
   const moving = await make.project({ group, visibility: 'public' })
   const badge = await made(moving, {
@@ -189,7 +189,7 @@ test('a badge of a group comes out in its first project that the caller sees, an
   assert.equal(await seen(), 'https://x.example/open')
 })
 
-test('who may not read the code learns no commit and no tag from a badge', async () => {
+test('a badge shows no commit and no tag without the right to read code', async () => {
   const { make } = world()
   await make.sql(`update projects set visibility = 'private' where id = ${project.id}`)
   const guest = await make.memberOf('guest', { project })

@@ -108,7 +108,7 @@ test('nonsense is refused and changes nothing', async () => {
   assert.equal(await contents(world()), before)
 })
 
-test('whoever reads the code comments on it', async () => {
+test('the right to read code gives the right to comment on commits', async () => {
   const { make } = world()
   const hidden = await make.project({ visibility: 'private', repository: history.directory })
   const least: [RoleName, number][] = [

@@ -29,7 +29,7 @@ const DIFF = {
   generated_file: false,
 }
 
-test('what a commit changes is told file by file', async () => {
+test('the diffs of a commit are listed file by file', async () => {
   const { sha } = history
   const answer = await get(sha.change)
   assert.deepEqual([answer.status, answer.body], [200, [DIFF]])

@@ -52,7 +52,7 @@ async function meets(project: Project, as: Someone | undefined): Promise<unknown
 const make = (visibility: Visibility): Promise<Project> =>
   world.make.project({ group, visibility, repository: history.directory })
 
-test('who is no member reads the code of a project that is open to them, and sees no other', async () => {
+test('callers without membership read the code of open projects only', async () => {
   const stranger = await world.make.user()
   const rows: [Visibility, Someone | undefined, unknown[]][] = [
     ['public', undefined, READS],

@@ -168,7 +168,7 @@ test('later actions see what earlier ones did', async () => {
   assert.deepEqual(await changed(...actions), { 'b/c': '100755 2', README: '100644 again' })
 })
 
-test('what changes nothing is a commit all the same', async () => {
+test('a commit without changes is created', async () => {
   const parent = tip(code.directory, 'main')
   const same = { action: 'update', file_path: 'README', content: 'one\ntwo\nthree\n' }
   for (const action of [same, { action: 'chmod', file_path: 'README', execute_filemode: false }]) {

@@ -158,7 +158,7 @@ test('a trial that goes well says so and leaves nothing behind', async () => {
   }
 })
 
-test('what changes nothing, and what cannot be merged, are told apart', async () => {
+test('an empty pick and a conflict have different answers', async () => {
   const { history } = code
   await refuses('cherry_pick', history.sha.docs, branchAt(history.sha.empty), 'empty')
   await refuses('cherry_pick', history.sha.empty, branchAt(history.sha.empty), 'empty')

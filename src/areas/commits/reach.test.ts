@@ -91,7 +91,7 @@ test('a commit tells how many there are up to it', async () => {
   assert.deepEqual((await get('main', 'sequence?first_parent=1')).body, { count: 5 })
 })
 
-test('what is asked for in vain or wrongly is refused in order', async () => {
+test('invalid requests are refused in the published order', async () => {
   for (const rest of ['refs', 'sequence'])
     for (const rev of ['gone', '0'.repeat(40), 'main~99', '--all']) {
       const answer = await get(rev, rest)

@@ -183,7 +183,7 @@ test('a push is heard: its hundred newest commits, the oldest of them first', as
   assert.equal((await world().get(`${issue.path}/notes`, shop.owner)).headers['x-total'], '100', 'once')
 })
 
-test('whoever is gone, and what is archived, is not heard any more', async () => {
+test('messages of removed users and in archived projects close nothing', async () => {
   const issue = await makeIssue(world(), shop.project)
   await commit('main', `Closes #${issue.iid}`)
   await world().make.sql(`update projects set archived = true where id = ${shop.project.id}`)

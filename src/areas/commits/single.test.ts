@@ -81,7 +81,7 @@ test('the project is named by id or encoded path', async () => {
   assert.deepEqual([answer.status, (answer.body as { id: string }).id], [200, history.sha.empty])
 })
 
-test('what means no commit is not found, and no expression is evaluated', async () => {
+test('an unknown commit is 404, and revision expressions are not evaluated', async () => {
   const names =
     'gone 0 000 HEAD~99 main^9 main^{tree} main@{1} :/Begin --all -q main:README v1.0..main feature'
   for (const rev of [...names.split(' '), '0'.repeat(40), 'f'.repeat(8), 'a b', ' main', 'x'.repeat(3_000)])
@@ -142,7 +142,7 @@ test('a commit costs two statements: who asks, and the pipeline, of an anonymous
   }
 })
 
-test('whoever may not see the jobs of a project sees no pipeline of its commits and merge requests', async () => {
+test('pipelines of commits and merge requests are hidden without the right to see jobs', async () => {
   const mine = await world.make.project({ visibility: 'public', repository: history.directory })
   const developer = await world.make.memberOf('developer', { project: mine })
   const root = `/projects/${mine.id}`

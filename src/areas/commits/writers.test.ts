@@ -72,7 +72,7 @@ const asDeveloper: Record<string, Outcome> = {
   'submodule on main': NOT_INTO,
 }
 
-test('who may write into which branch, by role and by who sees the project', async () => {
+test('the right to write into a branch follows the role and the visibility of the project', async () => {
   const { world } = code
   const stranger = await world.make.user()
   const admin = await world.make.admin()

@@ -124,7 +124,7 @@ test('without anything in common, everything differs', async () => {
   assert.deepEqual([base.status, base.body], [404, { message: '404 Merge Base Not Found' }])
 })
 
-test('what is no ref is not found, and both are needed', async () => {
+test('an unknown ref is 404, and both refs are required', async () => {
   for (const [from, to] of [
     ['gone', 'main'],
     ['main', 'gone'],
@@ -165,7 +165,7 @@ test('where commits parted is found', async () => {
     assert.deepEqual([(await base(...refs)).status, (await base(...refs)).body], [400, { message }])
 })
 
-test('what a fork holds is compared with, where the caller reads the fork', async () => {
+test('a comparison with a fork needs the right to read the fork', async () => {
   const { make } = world()
   const kin = async (visibility: 'public' | 'private'): Promise<Project> => {
     const fork = await make.project({ visibility, repository: history.directory })

@@ -232,7 +232,7 @@ test('commands of which none can be obeyed are refused, and change nothing', asy
   assert.deepEqual((await told(about, guest, '/close')).summary, ['Closed this issue.'], 'but one’s own')
 })
 
-test('whoever cannot see a confidential issue is not given it', async () => {
+test('a confidential issue is not assigned to users who cannot see it', async () => {
   const about = await makeIssue(world(), project, { confidential: true })
   await told(about, planner, `/assign @${outsider?.username} me`)
   assert.deepEqual((await issueRow(about))['assignees'], [planner?.id])

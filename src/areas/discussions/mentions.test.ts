@@ -37,7 +37,7 @@ const all = (): string =>
 const ids = (...people: (Someone | undefined)[]): number[] =>
   people.map((one) => one?.id ?? 0).sort((a, b) => a - b)
 
-test('whom a comment calls finds it on the list of things to do, who can read it', async () => {
+test('a mention in a comment creates a to-do item for users who can read it', async () => {
   const issue = await makeIssue(world(), project)
   const note = await say(issue, `${all()} and \`@${outsider?.username}\``)
   assert.deepEqual(await waiting(issue), ids(guest, planner, reporter))
@@ -71,7 +71,7 @@ const wordsOn = async (about: Made, as = author): Promise<string[]> =>
     .map(({ body }) => body)
     .sort()
 
-test('what a comment speaks of says so, once', async () => {
+test('a reference in a comment creates one system note on its target', async () => {
   const [here, there] = [await makeIssue(world(), project), await makeIssue(world(), project)]
   const mr = await makeMergeRequest(world(), project)
   const other = await world().make.project({ group, visibility: 'private' })
@@ -108,7 +108,7 @@ test('a word about what somebody cannot see is hidden from them, in lists and in
   assert.deepEqual(await wordsOn(near, reporter), [`mentioned in merge request !${mr.iid}`])
 })
 
-test('what is not for everybody is not spoken of elsewhere, and nobody writes where they cannot read', async () => {
+test('hidden records leave no cross references, and references to unreadable records write nothing', async () => {
   const there = await makeIssue(world(), project)
   const secret = await makeIssue(world(), project, { confidential: true })
   await say(secret, `#${there.iid}`)
@@ -161,7 +161,7 @@ test('nothing is written where the project is archived, or its issues are shut o
   assert.equal((await said()).length, 1)
 })
 
-test('who speaks of a merge request somewhere hidden has no part in it that others see', async () => {
+test('a reference from a hidden place does not make its author a visible participant', async () => {
   const { make, get } = world()
   const open = await make.project({ visibility: 'public', repository: 'empty' })
   const mr = await makeMergeRequest(world(), open)

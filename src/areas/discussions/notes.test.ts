@@ -48,7 +48,7 @@ const noteCount = async (about: Made, table = 'issues'): Promise<number> =>
     ])
   ).n
 
-test('whoever sees an issue, merge request, snippet or epic comments on it', async () => {
+test('the right to see an issue, merge request, snippet or epic gives the right to comment', async () => {
   const rows: [Made, string, number | null, boolean][] = [
     [await makeIssue(world(), project), 'Issue', project.id, true],
     [await makeMergeRequest(world(), project), 'MergeRequest', project.id, true],
@@ -198,7 +198,7 @@ test('a note is its author’s and the maintainers’; what the service wrote is
       assert.equal((await world().call(method, path, { as, body: { body: 'x' } })).status, 403)
 })
 
-test('whoever does not see an issue any more does not see, change or delete what they wrote there', async () => {
+test('authors lose access to their notes with access to the issue', async () => {
   const about = await makeIssue(world(), project)
   const note = await said(about, outsider, { body: 'mine' })
   await world().make.sql(`update issues set confidential = true where id = ${about.id}`)
@@ -244,7 +244,7 @@ test('on a snippet nothing is said in confidence, and nothing that was to be is 
   assert.equal((await said(about, reporter, { body: 'x', internal: false })).internal, false)
 })
 
-test('what tells of a project is hidden from whoever does not see the project', async () => {
+test('system notes that name a project are hidden from callers who cannot see it', async () => {
   const about = await makeIssue(world(), project)
   const secret = await world().make.project({ visibility: 'private' })
   const member = await world().make.memberOf('guest', { project: secret })

@@ -147,7 +147,7 @@ test('a thread on a commit stands on what it changes against its parent', async 
   assert.equal(inMr.commit_id, history.sha.change)
 })
 
-test('what the difference does not have is refused, and nothing is written', async () => {
+test('positions outside of the diff are refused and write nothing', async () => {
   const before = await contents(world())
   const line = `400 Bad request - Note {:line_code=>["can't be blank", "must be a valid line code"]}`
   const place = '400 Bad request - Note {:position=>["is invalid"]}'

@@ -151,7 +151,7 @@ test('an answer makes a thread of a single comment, but not on snippets and comm
   }
 })
 
-test('what the service wrote can be answered, and is no more a note that somebody settles', async () => {
+test('replies to a system note do not make it resolvable', async () => {
   const about = await makeMergeRequest(world(), project)
   await world().make.sql(`
     with d as (insert into discussions (key, noteable_id, individual_note)
@@ -215,7 +215,7 @@ test('threads of merge requests are settled by developers and by the author, not
   assert.deepEqual([mine.status, (mine.body as Note).resolved], [200, true])
 })
 
-test('who answers in a settled thread leaves it settled, and in an open one open', async () => {
+test('a reply keeps the resolved state of its thread', async () => {
   const about = await makeMergeRequest(world(), project)
   const thread = await begin(about)
   const path = `${about.path}/discussions/${thread.id}`
@@ -236,7 +236,7 @@ test('who answers in a settled thread leaves it settled, and in an open one open
   assert.equal(alone.resolvable, false)
 })
 
-test('what cannot be settled says so', async () => {
+test('threads that cannot be resolved are refused', async () => {
   const issue = await makeIssue(world(), project)
   const thread = await begin(issue)
   const path = `${issue.path}/discussions/${thread.id}/notes/${thread.notes[0]?.id}`

@@ -125,7 +125,7 @@ test('an epic is changed, closed with a record of it, reopened and deleted', asy
   assert.deepEqual(said(await world().get(at, planner)), [404, { message: '404 Not found' }])
 })
 
-test('what would be no epic is refused, and nothing changes', async () => {
+test('an invalid epic is refused and changes nothing', async () => {
   const here = await place()
   const { iid } = await made(here, { title: 'one' })
   const before = await contents(world())

@@ -142,7 +142,7 @@ test('a ref is needed, and must be one', async () => {
   assert.deepEqual((await raw('README', {}, empty)).body, { message: '404 Commit Not Found' })
 })
 
-test('what is too large to be held comes raw only', async () => {
+test('files above the limit are served raw only', async () => {
   const answer = await get('large', 'main', oddProject)
   assert.equal(answer.status, 413)
   assert.deepEqual(answer.body, { message: 'The file is larger than 10485760 bytes: get it raw' })

@@ -91,7 +91,7 @@ test('the first file of an empty repository makes its branch', async () => {
   assert.equal(git(project, 'rev-list', '--count', 'main'), '1')
 })
 
-test('what cannot be done is refused in the published words, and nothing is committed', async () => {
+test('invalid changes of files get the published refusal and commit nothing', async () => {
   const project = await fresh()
   const before = git(project, 'for-each-ref')
   const valid = { ...onMain, content: 'x' }
@@ -143,7 +143,7 @@ test('what cannot be done is refused in the published words, and nothing is comm
   assert.equal(git(project, 'for-each-ref'), before)
 })
 
-test('who may not push into the branch changes no file of it', async () => {
+test('changes of files need the right to push to the branch', async () => {
   const { make } = world()
   const project = await fresh()
   const before = git(project, 'for-each-ref')

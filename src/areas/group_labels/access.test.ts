@@ -104,7 +104,7 @@ async function refused(call: Call, group: Namespace, as: Someone | undefined): P
   return seen(answer)
 }
 
-test('nobody without a token reads or writes a label, whatever the group', async () => {
+test('labels of groups need a token, whatever the visibility', async () => {
   for (const visibility of VISIBILITIES) {
     const group = await world.make.group({ visibility })
     for (const call of calls)

@@ -80,7 +80,7 @@ test('every answer that shows a label counts alike', async () => {
   for (const answer of answers) assert.deepEqual(countsIn(answer.body), [1, 0, 1], answer.text)
 })
 
-test('what lies in a project the caller cannot see is not counted', async () => {
+test('label counts leave out hidden projects', async () => {
   const hidden = await place('private')
   const seen = [
     hidden.project,
@@ -141,7 +141,7 @@ test('a confidential issue counts for its author, its assignees, and from Planne
   }
 })
 
-test('who wrote or was given an issue in a project that is closed to them now does not count it', async () => {
+test('label counts leave out issues of authors and assignees without access to the project', async () => {
   const { group, project, label } = await place('private')
   const former = await world.make.user()
   await makeIssue(world, project, { label, author: former, assignee: former })

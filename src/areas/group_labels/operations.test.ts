@@ -81,7 +81,7 @@ test('parameters come by query and form too', async () => {
   assert.deepEqual(await titles(group), ['by query', 'by form', 'body wins'])
 })
 
-test('what is wrong with a new label is said word for word, and nothing is made', async () => {
+test('an invalid label gets the published refusal and creates nothing', async () => {
   const group = await world.make.group()
   const color = ['must be a valid color code']
   const rows: [object, object][] = [
@@ -210,7 +210,7 @@ test('a change that would not do is refused, and nothing is changed', async () =
   assert.deepEqual(await stored(group), before)
 })
 
-test('what is wrong with the parameters is said before the group or the label is looked for', async () => {
+test('parameters are checked before the group and the label are loaded', async () => {
   const nothing = 'new_name, color, description are missing, at least one parameter must be provided'
   assert.deepEqual(seen(await world.call('PUT', '/groups/no-such/labels/x', { as, body: {} })), [
     400,

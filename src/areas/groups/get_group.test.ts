@@ -108,7 +108,7 @@ test('an owner through a group share is an owner, one with a smaller share is no
   assert.ok(!Object.hasOwn(await read(group, user), 'runners_token'))
 })
 
-test('nobody below an owner is shown a secret', async () => {
+test('secrets of a group are shown to its owners only', async () => {
   const group = await world.make.group({ visibility: 'public' })
   const subgroup = await world.make.group({ parent: group, visibility: 'public' })
   const former = await world.make.user()

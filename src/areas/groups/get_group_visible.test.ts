@@ -34,7 +34,7 @@ const external = async (): Promise<Someone> => {
   return user
 }
 
-test('who belongs nowhere sees a group by its visibility alone', async () => {
+test('callers without membership see groups by visibility', async () => {
   const viewers: [string, Someone | undefined, Visibility[]][] = [
     ['nobody', undefined, ['public']],
     ['a user', await world.make.user(), ['public', 'internal']],
@@ -107,7 +107,7 @@ test('a member of the group a project is shared with sees the groups around that
   assert.deepEqual([await sees(top, user), await sees(group, user)], [true, true])
 })
 
-test('what has expired shows nothing: a membership, a share of a group, a share of a project', async () => {
+test('an expired membership, group share or project share gives no access', async () => {
   const { group } = await place()
   const invited = await world.make.group()
   const project = await world.make.project({ group })

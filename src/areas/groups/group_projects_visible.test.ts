@@ -40,7 +40,7 @@ const external = async (): Promise<Someone> => {
   return user
 }
 
-test('who belongs nowhere sees the projects of a group by their visibility', async () => {
+test('callers without membership see the projects of a group by visibility', async () => {
   const { group } = await three()
   assert.deepEqual(await names(group), ['public'])
   assert.deepEqual(await names(group, await world.make.user()), OPEN)

@@ -18,7 +18,7 @@ test('a cursor is the text of the last values and of the direction', () => {
   assert.match(writeCursor({ name: '???>>>', id: 7 }), /^[\w-]+$/, 'it needs no encoding in an address')
 })
 
-test('what is no cursor is told apart', () => {
+test('invalid cursors are refused', () => {
   for (const text of [
     '',
     'x',

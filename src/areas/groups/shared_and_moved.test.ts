@@ -210,7 +210,7 @@ test('two groups that move into each other at once never both do, whatever is ma
   }
 })
 
-test('who may move a group hears where to; nobody else does', async () => {
+test('transfer targets are listed to those who may transfer the group', async () => {
   const { make } = world()
   const { group: parent, owner } = await owned()
   const group = await make.group({ parent })
@@ -240,7 +240,7 @@ test('who may move a group hears where to; nobody else does', async () => {
   )
 })
 
-test('what is below a group is listed to everybody as far as they see it', async () => {
+test('descendant groups are listed as far as the caller sees them', async () => {
   const { make } = world()
   const top = await make.group({ visibility: 'public', path: 'listed-top' })
   const open = await make.group({ parent: top, visibility: 'public', name: 'b-open' })
@@ -274,7 +274,7 @@ test('what is below a group is listed to everybody as far as they see it', async
   assert.equal((await world().get(`/groups/${top.id}/subgroups`, guest)).headers['x-total'], '2')
 })
 
-test('what was shared with a group, and what it invited, is listed as far as the caller sees it', async () => {
+test('shared projects and invited groups are listed as far as the caller sees them', async () => {
   const { make } = world()
   const { group, owner } = await owned({ visibility: 'public' })
   const inner = await make.group({ parent: group, visibility: 'public' })

@@ -25,7 +25,7 @@ async function made(as: Someone, body: object): Promise<Body> {
 }
 const fresh = (): string => `g-${Math.random().toString(36).slice(2, 10)}`
 
-test('whoever creates a group owns it, and reads at once what was answered', async () => {
+test('the creator of a group owns it and reads it at once', async () => {
   const user = await world().make.user()
   const path = fresh()
   const body = await made(user, { name: 'Harbour & Söhne'.replace(' & ', ' - '), path, description: 'Ships' })
@@ -195,7 +195,7 @@ test('of many who take one path at once one gets it', async () => {
     )
 })
 
-test('who creates in a group is what the group says; users from outside create none at the top', async () => {
+test('subgroup creation follows the setting of the group; external users create no top-level group', async () => {
   const { make } = world()
   const owner = await make.user()
   const top = await made(owner, { name: 'top', path: fresh() })
@@ -344,7 +344,7 @@ test('a deletion can be confirmed by the full path, and not by another', async (
   assert.equal((await remove(inner.id, String(inner['full_path']))).status, 202)
 })
 
-test('whatever hangs on a group or on what is in it, at any remove, goes or lets go when the group is deleted', async () => {
+test('deleting a group deletes or detaches all dependent records', async () => {
   const holding = await rowsOf<{ name: string }>(
     world(),
     `with recursive doomed (rel) as (

@@ -40,7 +40,7 @@ const held = (table: 'members' | 'member_promotions', { id }: Someone): Promise<
        from ${table} where user_id = ${id} order by 1`,
   )
 
-test('what an invitation promotes to waits for an administrator too, where that is asked for', async () => {
+test('promotions by invitation wait for an administrator where the setting asks for it', async () => {
   const { make, call } = world()
   const group = await make.group()
   const project = await make.project({ group })

@@ -62,7 +62,7 @@ test('an invitation is mailed, again when the server puts it off, and never twic
   assert.deepEqual(await rowsOf(world, 'select from invitations where mailed_at is null'), [])
 })
 
-test('what is taken back before it was mailed is not mailed, and its link leads nowhere', async () => {
+test('an invitation deleted before its mail is not mailed, and its link is dead', async () => {
   const { sealed_token } = await rowOf<{ sealed_token: Buffer }>(
     world,
     `delete from invitations where email = 'one@x.example' returning sealed_token`,

@@ -162,7 +162,7 @@ test('many are invited at once, each refused one named with its reason', async (
   assert.equal(await count(1, 'x'), await count(90, 'y'))
 })
 
-test('what is no invitation is refused, and nothing changes', async () => {
+test('an invalid invitation is refused and changes nothing', async () => {
   await call('POST', toProject(), { email: 'captain@x.example', access_level: 50 })
   await call('POST', toProject(), { email: 'mate+1@x.example', access_level: 30 })
   const maintainer = await world().make.memberOf('maintainer', { project: ferry })
@@ -249,7 +249,7 @@ test('the invited are members as soon as somebody has the address and it is know
   assert.deepEqual(gone, [])
 })
 
-test('nobody is left invited who came while being invited', async () => {
+test('an invitation ends when its user becomes a member meanwhile', async () => {
   const rounds = Array.from({ length: 15 }, (_, i) => `meet${i}@x.example`)
   await Promise.all(
     rounds.flatMap((email, i) => [

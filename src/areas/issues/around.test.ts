@@ -305,7 +305,7 @@ test('time is estimated and spent in working hours, in their words', async () =>
   ])
 })
 
-test('whoever has a part in an issue hears of it, and says so themselves otherwise', async () => {
+test('participants of an issue are subscribed unless they unsubscribe', async () => {
   const { call } = world()
   const issue = await create(owner, {})
   const post = async (as: Someone, name: string): Promise<unknown[]> => {

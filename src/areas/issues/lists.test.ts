@@ -187,7 +187,7 @@ test('every order is kept, both ways', async () => {
   assert.deepEqual(await list('order_by=label_priority&sort=asc', planner), [1, 3, 2, 4, 5, 6])
 })
 
-test('what does not go together or is unknown is refused word for word', async () => {
+test('conflicting and unknown filters get the published refusal', async () => {
   const rows: [string, string][] = [
     ['author_id=1&author_username=a', 'author_id, author_username are mutually exclusive'],
     ['assignee_id=1&assignee_username=a', 'assignee_id, assignee_username are mutually exclusive'],

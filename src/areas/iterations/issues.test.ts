@@ -106,7 +106,7 @@ test('an iteration that the project does not have is refused, and so is whoever 
   assert.equal(await contents(world()), before)
 })
 
-test('what is now or next is meant without a name, of one cadence or of the one that is named', async () => {
+test('current and next iterations are found without a name, of the only or the named cadence', async () => {
   const { db } = world().opened.instance
   const crew = await world().make.group({ visibility: 'private', name: 'Crew' })
   const about = await makeIssue(world(), await world().make.project({ group: crew, visibility: 'private' }))

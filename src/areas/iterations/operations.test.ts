@@ -286,7 +286,7 @@ test('a worker does so every hour', async () => {
   assert.ok(kept.some(({ identifier }) => identifier === 'schedule_iterations'))
 })
 
-test('what ended hands its open issues to the iteration that is now, once', async () => {
+test('an ended iteration rolls its open issues over to the current one, once', async () => {
   const { group, cadence } = await automatic(-10)
   await run()
   const all = await rowsOf<Iteration>(
@@ -320,7 +320,7 @@ test('what ended hands its open issues to the iteration that is now, once', asyn
   assert.equal(await at(open), ended.id, 'who puts an issue back means it')
 })
 
-test('nobody makes iterations by hand in an automatic cadence', async () => {
+test('an automatic cadence refuses manual iterations', async () => {
   const { group, cadence } = await automatic(0)
   await assert.rejects(make(group, 'no', span(100, 101), 'weekly'), IterationFault)
   await world().opened.instance.db.transaction((tx) => scheduleCadence(tx, cadence))

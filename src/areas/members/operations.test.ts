@@ -66,7 +66,7 @@ test('an owner adds a member, who may at once, until the day the role ends', asy
   assert.deepEqual([again.status, (again.body as { access_level: number }).access_level], [201, 20])
 })
 
-test('who cannot become a member so is refused in the published words, and nothing changes', async () => {
+test('invalid members get the published refusal and change nothing', async () => {
   await world().make.member(user as Someone, 'developer', { group: harbour })
   const bot = await world().make.user()
   await world().make.sql(`update users set user_type = 'project_bot' where id = ${bot.id}`)
@@ -303,7 +303,7 @@ test('a promotion into a billable role waits for an administrator where that is 
   await call('PUT', '/application/settings', { enable_member_promotion_management: false }, admin)
 })
 
-test('nobody is added to a project of a group that locks its membership, and who is there stays', async () => {
+test('a membership lock refuses new project members and keeps the present ones', async () => {
   const { make } = world()
   const group = await make.group()
   const project = await make.project({ group })

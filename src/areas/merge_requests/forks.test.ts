@@ -118,7 +118,7 @@ test('a fork offers its branch to where it came from, which follows it and merge
   gitText(shop.directory, ['fsck', '--strict', '--no-dangling'])
 })
 
-test('who may merge from a fork pushes into its branch where that was allowed, and into no other', async () => {
+test('allowed collaboration opens the source branch of a fork to mergers, and no other branch', async () => {
   const { make } = world()
   const copy = await make.project({ repository: shop.directory, visibility: 'public', path: 'open-copy' })
   await make.member(stranger, 'owner', { project: copy })

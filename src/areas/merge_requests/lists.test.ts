@@ -130,7 +130,7 @@ suite('what a list is narrowed by', () => {
       if (!query().includes('per_page')) assert.equal(answer.headers['x-total'], String(expected.length))
     })
 
-  test('what is no id or does not go together is refused', async () => {
+  test('invalid ids and conflicting filters are refused', async () => {
     const rows: [string, string][] = [
       ['assignee_id=somebody', 'assignee_id should be an integer, `None`, or `Any`, however got somebody'],
       ['approved_by_ids=somebody', "approved_by_ids should be an array, 'None' or 'Any'"],

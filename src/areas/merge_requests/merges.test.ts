@@ -105,7 +105,7 @@ test('a project that merges by moving forward makes no merge commit, and wants a
   await settings('merge')
 })
 
-test('what cannot be merged is refused in the published words, and nothing has changed', async () => {
+test('an impossible merge gets the published refusal and changes nothing', async () => {
   const [closed, draft] = [await shop.open('closed'), await shop.open('draft', { title: 'Draft: not yet' })]
   await shop.ask('PUT', `/${closed}`, { body: { state_event: 'close' } })
   const conflict = await shop.open('conflict')
@@ -179,7 +179,7 @@ suite('many at once', () => {
     ['sent elsewhere', (iid) => shop.ask('PUT', `/${iid}`, { body: { target_branch: 'elsewhere' } })],
   ]
   for (const [what, change] of others)
-    test(`what is merged while it is ${what} is either`, async () => {
+    test(`a merge while it is ${what} happens or does not, and never half`, async () => {
       if ((await shop.tip('elsewhere')) === '') await shop.commit('elsewhere', { elsewhere: 'x' })
       let merges = 0
       for (let round = 0; round < 8; round += 1) {
@@ -206,7 +206,7 @@ suite('many at once', () => {
       assert.ok(merges > 0)
     })
 
-  test('what is merged while its target branch goes is merged', async () => {
+  test('a merge during the removal of its target branch is complete', async () => {
     for (let round = 0; round < 8; round += 1) {
       await shop.commit(`onto-${round}`, { [`onto ${round}`]: 'x' })
       const iid = await shop.open(`going-${round}`, { target_branch: `onto-${round}` })
@@ -222,7 +222,7 @@ suite('many at once', () => {
     }
   })
 
-  test('what is pushed while a merge request is opened again belongs to it', async () => {
+  test('a push during reopening belongs to the merge request', async () => {
     const iid = await shop.open('again')
     await shop.ask('PUT', `/${iid}`, { body: { state_event: 'close' } })
     const { db } = world().opened.instance
@@ -273,7 +273,7 @@ suite('many at once', () => {
   })
 })
 
-test('who pushes the branch into the target has merged it', async () => {
+test('pushing the source branch to the target merges the merge request', async () => {
   const iid = await shop.open('by-hand')
   const head = await shop.tip('by-hand')
   await shop.repository.moveRefs([{ ref: 'refs/heads/kept', from: undefined, to: await shop.tip('main') }])
@@ -302,7 +302,7 @@ test('who pushes the branch into the target has merged it', async () => {
   assert.equal((await get(other)).state, 'opened')
 })
 
-test('what a crash leaves between the branch and the rows is finished from what was written down', async () => {
+test('a crash between the ref and the rows is completed from the recorded intent', async () => {
   const { opened, make } = world()
   const iid = await shop.open('crashed')
   const merged = (await merge(iid, { squash: true })).body as Merged

@@ -78,7 +78,7 @@ test('where pipelines must succeed nothing is merged before the newest of the he
   await set({ only_allow_merge_if_pipeline_succeeds: false })
 })
 
-test('what was skipped counts where the project says so, and nothing counts where it asks for nothing', async () => {
+test('skipped pipelines count where the project allows it, and none is required by default', async () => {
   const [iid, other] = [await shop.open('skipped'), await shop.open('failed')]
   await say(await shop.tip('skipped'), 'skipped')
   await say(await shop.tip('failed'), 'failed')
@@ -90,7 +90,7 @@ test('what was skipped counts where the project says so, and nothing counts wher
   assert.equal(await merge(other), 200)
 })
 
-test('what ran for a branch does not let through what came into it unheard', async () => {
+test('a pipeline of an older commit does not allow the merge of a newer one', async () => {
   const iid = await shop.open('overtaken')
   const seen = await shop.tip('overtaken')
   await say(seen, 'success')

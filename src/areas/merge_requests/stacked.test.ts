@@ -36,7 +36,7 @@ const sentences = async (iid: number): Promise<unknown[]> =>
     ({ body, author }) => [body, author.username],
   )
 
-test('what goes into a branch that goes with its merge goes on to where that went, compared anew', async () => {
+test('merge requests are retargeted and compared again when their target branch is deleted by a merge', async () => {
   const first = await shop.open('one')
   const [second, third] = [await stack('two', 'one'), await stack('three', 'two')]
   await shop.commit('main', { 'meanwhile.txt': 'x' })
@@ -88,7 +88,7 @@ test('four are led on, and none to where another brings the same', async () => {
   assert.equal((await get(twin)).target_branch, 'main')
 })
 
-test('what a crash leaves behind the merge is led on when that is finished', async () => {
+test('retargeting continues after a crash', async () => {
   const { make, opened } = world()
   const first = await shop.open('crashed')
   const second = await stack('upon-crashed', 'crashed')

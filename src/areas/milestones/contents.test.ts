@@ -127,7 +127,7 @@ test('confidential issues are listed and counted for those who may see them', as
   }
 })
 
-test('whoever belongs to nothing sees the open issues at a milestone of a public project alone', async () => {
+test('callers without membership see the issues of a milestone of a public project', async () => {
   const project = await world().make.project({ visibility: 'public' })
   const { id, path } = await milestoneOf({ project })
   const open = await issueOf(project, id)

@@ -196,7 +196,7 @@ test('titles are trimmed and lose their tags, and signs stay as typed', async ()
   assert.equal((await made(inProject, planner, { title })).title, 'Ship & sail > 5')
 })
 
-test('what would be no milestone is refused in the published words, and nothing changes', async () => {
+test('an invalid milestone gets the published refusal and changes nothing', async () => {
   const { planner, inProject, inGroup } = await place()
   const late = '"date must not be after 9999-12-31"'
   const order = '"must be greater than start date"'
@@ -232,7 +232,7 @@ test('what would be no milestone is refused in the published words, and nothing 
   assert.equal(await contents(world()), before)
 })
 
-test('what is changed is changed alone; null and an empty text take away', async () => {
+test('an update changes the given fields only; null and empty text clear them', async () => {
   const { planner, inProject } = await place()
   const body = { title: 'v1', description: 'd', start_date: '2030-01-01', due_date: '2030-02-01' }
   const { id } = await made(inProject, planner, body)

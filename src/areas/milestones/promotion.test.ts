@@ -141,7 +141,7 @@ test('a title that something else in the line or inside bears is not promoted, a
   assert.deepEqual(said(await promote(above.path, top.planner)), [400, { message: text }])
 })
 
-test('whoever may plan in the project alone does not promote', async () => {
+test('promotion needs Planner in the group', async () => {
   const { group } = await place()
   const { path, id } = await milestoneIn(group, 'private')
   const project = { id: Number(path.split('/')[2]) }

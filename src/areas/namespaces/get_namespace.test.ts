@@ -87,7 +87,7 @@ test('without a token even a public namespace and an unknown one are refused ali
   }
 })
 
-test('what is not one’s own, and what is not there, answers alike, byte for byte', async () => {
+test('foreign and absent namespaces have the same answer, byte for byte', async () => {
   const user = await world.make.user()
   const open = await world.make.group({ visibility: 'public' })
   const other = await world.make.user()

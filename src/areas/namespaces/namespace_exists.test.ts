@@ -110,7 +110,7 @@ test('after four tries a number that nobody has is appended', async () => {
   assert.equal(await asked(suggests[0] ?? '', below), FREE)
 })
 
-test('what no path can be is taken by nobody', async () => {
+test('an invalid path is never taken', async () => {
   for (const path of ['a b', 'a@b', '-', '..a', 'ü', "'", '%', '_'])
     assert.equal(await asked(path), FREE, path)
 })

@@ -109,7 +109,7 @@ test('files of other spellings join the package, and a file name is taken once',
   assert.equal(rows.length, 1)
 })
 
-test('what is no package, version, file name or digest is refused, and nothing is kept', async () => {
+test('invalid packages, versions, file names and digests are refused and keep nothing', async () => {
   const before = await contents(world())
   const rows: [Upload, unknown][] = [
     [{ name: '' }, [400, { error: 'name is missing' }]],

@@ -101,7 +101,7 @@ test('limits come by query, form and JSON, as text or as numbers, and the body w
   }
 })
 
-test('what is not declared is ignored, and naming only the plan changes nothing', async () => {
+test('undeclared parameters are ignored, and the plan alone changes nothing', async () => {
   for (const body of [
     { plan_name: 'default' },
     { plan_name: 'default', hello: 'world', limits: { ci_pipeline_size: 1 }, pipeline_hierarchy_size: 5 },

@@ -39,10 +39,10 @@ async function allRefused(world: World, as: Someone | undefined, expected: [numb
   )
 }
 
-test('nobody without a token comes near an alias', () =>
+test('aliases need a token', () =>
   inWorld({}, (world) => allRefused(world, undefined, [401, { message: '401 Unauthorized' }])))
 
-test('nobody but an administrator comes near an alias, not even the owner of everything', () =>
+test('aliases need an administrator', () =>
   inWorld({}, async (world) => {
     const owner = await world.make.user()
     await world.make.sql(`insert into members (user_id, namespace_id, access_level)

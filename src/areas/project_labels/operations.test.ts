@@ -68,7 +68,7 @@ test('a label is made, read by id and by title, changed and removed', async () =
   assert.deepEqual([gone.status, gone.body], [404, { message: '404 Label Not Found' }])
 })
 
-test('what is missing, malformed or there already is refused in the published words', async () => {
+test('missing, malformed and duplicate labels get the published refusal', async () => {
   const here = await stand()
   await call('POST', here, '', { name: 'bug', color: '#000000' })
   await call('POST', here, '', { name: 'other', color: '#000000' })
@@ -164,7 +164,7 @@ test('counts are always there, of what the caller may see in this project', asyn
   assert.equal(plain?.['open_issues_count'], 2)
 })
 
-test('whoever reads a label subscribes to it, once, and of the groups above too', async () => {
+test('the right to read a label gives the right to subscribe once, inherited labels included', async () => {
   const here = await stand()
   await at().make.sql(
     `insert into labels (group_id, title, color) values (${here.group.id}, 'wide', '#000000')`,

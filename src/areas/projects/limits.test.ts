@@ -17,7 +17,7 @@ const history = (): string => {
   return source
 }
 
-test('nobody has more projects of their own than they may, however many are made at once', async () => {
+test('the limit of personal projects holds under concurrency', async () => {
   const { make } = at()
   const source = await make.project({ visibility: 'public', repository: history() })
   const user = await make.user()

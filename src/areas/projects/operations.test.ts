@@ -193,7 +193,7 @@ test('a readme is a real first commit by the creator, on the branch asked for', 
   assert.deepEqual([await counts(user), await counts(reporter), await counts(guest)], [[1], [1], [undefined]])
 })
 
-test('whoever is denied a public project holds nothing there, whatever its group gives', async () => {
+test('a denied user has no role in a public project, whatever the group grants', async () => {
   const { make, get } = at()
   const group = await make.group({ visibility: 'public' })
   const project = await make.project({ group, visibility: 'public' })
@@ -222,7 +222,7 @@ test('twenty who make one path at once get one project and nineteen refusals', a
   assert.equal((await rowsOf(at(), `select id from projects where name = 'contested'`)).length, 1)
 })
 
-test('what is set is shown, a level and its older switch as one', async () => {
+test('feature levels and their older switches are shown consistently', async () => {
   const user = await at().make.user()
   const { id } = await created(user, { name: 'set', topics: ['Sea', ' sea ', 'Land'], issues_enabled: false })
   const read = async (): Promise<Body> => (await at().get(`/projects/${id}`, user)).body as Body
@@ -401,7 +401,7 @@ test('callers without a token are shown a public project briefly', async () => {
   assert.deepEqual([shown['visibility'], shown['path'], 'permissions' in shown], ['public', 'open', false])
 })
 
-test('what branches there are is told to whoever reads the code, wherever the project is shown', async () => {
+test('the default branch is shown to readers of the code only', async () => {
   const { make } = at()
   const group = await make.group({ visibility: 'public' })
   const [open, shut] = [await make.project({ group, visibility: 'public' }), await make.project({ group })]

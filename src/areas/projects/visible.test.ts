@@ -188,7 +188,7 @@ for (const size of ['a few projects', 'thousands'])
         }
   })
 
-test('what is called so comes first, then what begins so, then what holds it', async () => {
+test('search orders by equality, then prefix, then containment', async () => {
   const { body } = await at().get('/projects?search=anchor&order_by=similarity&per_page=100', callers[1]?.as)
   const names = (body as { name: string }[]).map(({ name }) => name.toLowerCase())
   const rank = (name: string): number => (name.startsWith('anchor') ? 0 : 1)

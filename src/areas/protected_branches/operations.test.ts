@@ -116,7 +116,7 @@ test('of ten who protect one name at once one does', async () => {
   assert.equal((await stored()).length, 1)
 })
 
-test('what cannot be a protection is refused and stored nowhere', async () => {
+test('an invalid protection is refused and stores nothing', async () => {
   const rows: [object, number, object][] = [
     [{}, 400, { error: 'name is missing' }],
     [{ name: ' ' }, 422, { message: ["Name can't be blank"] }],

@@ -41,7 +41,7 @@ const commit = async (project: Project, rev: string): Promise<Record<string, unk
     unknown
   >
 
-test('what is said about a commit is told in whole, and makes a pipeline of the commit', async () => {
+test('a commit status is shown with all fields and creates a pipeline', async () => {
   const project = await fresh()
   const { sha } = history
   const answer = await say(project, sha.change, {

@@ -94,7 +94,7 @@ test('a message may be given, and the parameters come by query too', async () =>
   assert.equal(files(directory, 'libs-2')['libs/one two'], `160000 ${NEW}`)
 })
 
-test('what is missing or cannot be is refused, rule by rule', async () => {
+test('missing and invalid parameters are refused, rule by rule', async () => {
   await refuses({}, 400, { error: 'branch is missing, commit_sha is missing' })
   await refuses({ branch: 'libs' }, 400, { error: 'commit_sha is missing' })
   await refuses({ commit_sha: NEW }, 400, { error: 'branch is missing' })
@@ -131,7 +131,7 @@ test('in an empty repository there is nothing to move', async () => {
   assert.deepEqual([answer.status, answer.body], [400, { message: 'The repository is empty' }])
 })
 
-test('who calls comes first, then the parameters, the project, the role, the branch', async () => {
+test('refusals come in order: caller, parameters, project, role, branch', async () => {
   const { world, project, developer } = code
   const [reporter, stranger] = [await world.make.memberOf('reporter', { project }), await world.make.user()]
   const call = (as: Someone | undefined, body: object): Promise<Answered> =>

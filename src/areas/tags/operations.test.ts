@@ -127,7 +127,7 @@ test('a tag is made plain, or annotated by who makes it, and removed', async () 
   assert.equal(git(project, 'for-each-ref'), before)
 })
 
-test('what cannot be tagged is refused, and nothing moves', async () => {
+test('an invalid tag is refused and moves no ref', async () => {
   const project = await fresh()
   const before = git(project, 'for-each-ref')
   const rows: [object, unknown][] = [

@@ -32,7 +32,7 @@ const list = async (as: Someone, query = ''): Promise<Record<string, unknown>[]>
   return answer.body as Record<string, unknown>[]
 }
 
-test('whoever is given an issue is reminded of it, until they close it or say that they saw to it', async () => {
+test('an assignment creates a to-do item until the issue is closed or the item done', async () => {
   const issue = await create({ assignee_ids: [planner.id, owner.id] })
   const [todo, ...more] = await list(planner)
   assert.deepEqual([more, await list(owner)], [[], []], 'nobody is reminded of their own deeds')
@@ -119,7 +119,7 @@ test('closing an issue sees to it; what one sees no more is on no list', async (
   assert.equal((await post(`/todos/${String(only?.['id'])}/mark_as_done`, member)).status, 404)
 })
 
-test('what an internal note said, and issues that were shut off, remind nobody who was put out', async () => {
+test('to-do items of internal notes and disabled issues are hidden from removed members', async () => {
   const { make, call } = world()
   const open = await make.project({ visibility: 'public' })
   const boss = await make.memberOf('owner', { project: open })

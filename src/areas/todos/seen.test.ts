@@ -88,7 +88,7 @@ async function answersAThread(path: string, id: number): Promise<void> {
   await seenBy(path, id, [['POST', `/discussions/${thread.id}/notes`, { body: 'This' }]])
 }
 
-test('whoever says something of an issue or changes it has seen to it', async () => {
+test('commenting on an issue or changing it completes its to-do items', async () => {
   const issues = `/projects/${shop.project.id}/issues`
   const { id, iid } = (await done(issues, ['POST', '', { title: 'Docks leak' }])).body as Shown
   const path = `${issues}/${iid}`
@@ -104,7 +104,7 @@ test('whoever says something of an issue or changes it has seen to it', async ()
   await seenBy(path, id, [['POST', '/award_emoji', { name: 'tada' }]])
 })
 
-test('whoever says something of an epic or changes it has seen to it', async () => {
+test('commenting on an epic or changing it completes its to-do items', async () => {
   const { make, call } = world()
   const group = await make.group()
   await make.member(shop.owner, 'owner', { group })
@@ -117,7 +117,7 @@ test('whoever says something of an epic or changes it has seen to it', async () 
   await answersAThread(`${epics}/${epic.id}`, epic.id)
 })
 
-test('whoever says something of a merge request, changes, approves or merges it has seen to it', async () => {
+test('commenting on, changing, approving or merging a merge request completes its to-do items', async () => {
   const requests = `/projects/${shop.project.id}/merge_requests`
   const issue = (await done(`/projects/${shop.project.id}/issues`, ['POST', '', { title: 'Mast' }]))
     .body as Shown
@@ -140,7 +140,7 @@ test('whoever says something of a merge request, changes, approves or merges it 
   assert.deepEqual(await waiting(issue.id), [other.id], 'and what it closes')
 })
 
-test('what the same text asks to be reminded of stays, and whom it calls is reminded', async () => {
+test('to-do items that the same text creates stay pending', async () => {
   const issues = `/projects/${shop.project.id}/issues`
   const { id, iid } = (await done(issues, ['POST', '', { title: 'Keel' }])).body as Shown
   const say = (body: string, as = shop.owner): Promise<Answered> =>

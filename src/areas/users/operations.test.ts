@@ -93,7 +93,7 @@ test('an administrator creates a user with a namespace, and is told everything',
   assert.ok(!(await contents(world())).includes('not-kept-anywhere'))
 })
 
-test('what a user may not be called is refused in the published words, and nobody is made', async () => {
+test('invalid user names get the published refusal and create nothing', async () => {
   const before = await contents(world())
   const good = { email: 'new@x.example', username: 'new', name: 'New', reset_password: true }
   const { reset_password: _none, ...without } = good

@@ -160,7 +160,7 @@ test('a status says what one is up to until it is over', async () => {
   assert.equal(((await world().get('/user/status', user)).body as { message: unknown }).message, null)
 })
 
-test('what a user wrote stays when the user is gone, as the ghost’s', async () => {
+test('contributions of a deleted user move to the ghost user', async () => {
   const gone = await world().make.user()
   const project = await world().make.project()
   const { id: author } = gone

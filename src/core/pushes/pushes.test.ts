@@ -84,7 +84,7 @@ test('a move under way keeps its mark, and later moves make another', async () =
   for (const mark of await moving.others()) await moving.remove(mark)
 })
 
-test('what a crash left between git and the rows is told to the rows', async () => {
+test('rows follow refs after a crash between the two', async () => {
   const place = await code.another({ repository: 'empty' })
   await age(place)
   const tree = gitText(place.directory, ['hash-object', '-t', 'tree', '-w', '--stdin'])
@@ -149,7 +149,7 @@ test('a commit that is in git is acknowledged, though the rows cannot hear of it
   assert.ok(Date.now() - (await rowFor(place)).last_activity_at.getTime() < 60_000)
 })
 
-test('what follows from a first commit does not follow again', async () => {
+test('the effects of a first commit happen once', async () => {
   const { world } = code
   const place = await code.another({ repository: 'empty' })
   const wrong = { ...body('main'), actions: [{ action: 'delete', file_path: 'gone' }] }
@@ -173,7 +173,7 @@ test('what follows from a first commit does not follow again', async () => {
   assert.deepEqual(await protectedIn(place), [])
 })
 
-test('nobody slips in behind a first commit before its branch is protected', async () => {
+test('the default branch is protected before a second push can follow the first', async () => {
   const { world } = code
   const place = await code.another({ repository: 'empty' })
   const developer = await world.make.memberOf('developer', { project: place.project })

@@ -67,7 +67,7 @@ test('rules are read in one statement', async () => {
   assert.equal(sent.length, 1)
 })
 
-test('who may push follows the level, the role and being an administrator', () => {
+test('the right to push follows the level, the role and administrator status', () => {
   const rule = (push: number): PushRule => ({ push, merge: push, ...NOBODY, allowForcePush: false })
   const rows: [PushRule | undefined, number, boolean, boolean][] = [
     [undefined, 20, false, false],

@@ -108,7 +108,7 @@ void test('many packs and many refs become few', async () => {
   assert.equal((await repository.refs('refs/heads/many/')).length, 1_100)
 })
 
-void test('what nothing has reached for two weeks goes, and nothing that somebody is just writing', async () => {
+void test('unreachable objects expire after two weeks, objects being written stay', async () => {
   const texts = ['forgotten', 'wanted again', 'wanted too']
   const [forgotten, again, too] = await Promise.all(
     texts.map((text) => makeObject('blob', Buffer.from(text))),
@@ -152,7 +152,7 @@ void test('what nothing has reached for two weeks goes, and nothing that somebod
   assert.equal(await repository.blob(forgotten.id), undefined)
 })
 
-void test('what is no longer reached is looked for once a week', async () => {
+void test('unreachable objects are searched weekly', async () => {
   const expired = async (): Promise<boolean> => (await maintain(git, '0a/10.git')).expired
   assert.equal(await expired(), false)
   const then = Date.now() / 1_000 - 8 * 24 * 3_600

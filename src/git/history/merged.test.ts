@@ -8,7 +8,7 @@ const directory = join(root, 'r.git')
 writeHistory(directory, 150, 3)
 const repository = openTestGit(root).repository('r.git')
 
-test('what is merged is what git lists, from every tenth commit', async () => {
+test('merged branches equal the list of git, from every tenth commit', async () => {
   const all = gitLines(directory, ['rev-list', '--all'])
   for (const [i, tip] of all.entries()) {
     if (i % 10 !== 0) continue

@@ -149,7 +149,7 @@ void test('a change that finds a file in its way, or none, refuses them all', as
   for (const [change, expected] of cases) assert.equal(await refusal(base, [fine, change]), expected)
 })
 
-void test('what a checkout would write elsewhere is no path', async () => {
+void test('paths that a checkout would write elsewhere are refused', async () => {
   const cases: Record<string, string> = {
     '': 'empty_path',
     '/': 'empty_path',

@@ -87,7 +87,7 @@ void test('a dry run leaves no object, ref or file in the repository', async () 
   assert.deepEqual(stored(), before)
 })
 
-void test('what a merge makes is whole in the repository after one that was no dry run', async () => {
+void test('all objects of a merge are in the repository unless it was a dry run', async () => {
   const room = openTestGit(root)
   for (const [index, commit] of all.slice(0, 60).entries()) {
     const question = { commit, onto: all[(index * 11) % all.length] ?? '' }

@@ -93,7 +93,7 @@ void test('trees of every size are stored as git names and reads them, as files 
   fsck()
 })
 
-void test('what is stored is not written again but counts as new', async () => {
+void test('a stored object is not written again but counts as fresh', async () => {
   const object = await makeObject('blob', Buffer.from('kept'))
   await storeObjects(store, [object, object])
   const file = looseFile(store, object.id)

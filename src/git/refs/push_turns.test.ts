@@ -13,7 +13,7 @@ async function write(turns: PushTurns, heard: string[], name: string, caller?: s
   leave()
 }
 
-test('whoever has missed nothing gets no turn, and nobody waits', async () => {
+test('a pusher that lost no race gets no turn and delays no other', async () => {
   const turns = new PushTurns(LONG)
   await turns.begin(REPOSITORY, 'ada')
   const heard: string[] = []
@@ -77,7 +77,7 @@ test('one turn follows another in the order of asking, and writers have their sh
   assert.deepEqual(heard, ['writer', 'bob', 'cyd'])
 })
 
-test('who waits too long for a turn, or behind too many, goes on without one', async () => {
+test('a pusher continues without a turn after its timeout or behind a long queue', async () => {
   const turns = new PushTurns({ ...LONG, waitMs: 30, queue: 1 })
   for (const caller of ['ada', 'bob', 'cyd']) turns.wants(REPOSITORY, caller)
   await turns.begin(REPOSITORY, 'ada')

@@ -218,7 +218,7 @@ void test('names and hashes that are none are refused before any file is touched
   assert.deepEqual(locks(), [])
 })
 
-void test('who asks for a branch first gets it first, and other branches are not held up', async () => {
+void test('branch locks are fair, and other branches are not delayed', async () => {
   const order: number[] = []
   const ref = 'refs/heads/queue'
   const turns = Array.from({ length: 20 }, (_, index) =>

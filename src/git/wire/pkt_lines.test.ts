@@ -45,7 +45,7 @@ test('a stream that was read to its end has a rest all the same', async () => {
   }
 })
 
-test('what is no line, ends too early or goes on for too long is refused', async () => {
+test('malformed, truncated and oversized lines are refused', async () => {
   const rows: [string | Buffer, number, string][] = [
     ['zzzz', 100, 'refused'],
     ['0002', 100, 'refused'],

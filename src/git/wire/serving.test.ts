@@ -14,7 +14,7 @@ const calls = (): number => (existsSync(called) ? readFileSync(called, 'utf8').s
 const [one, other] = ['one.git', 'other.git'].map((name) => join(root, name)) as [string, string]
 for (const path of [one, other]) initRepository(path)
 
-test('what version 2 offers is asked of git once for all repositories alike', async () => {
+test('the capabilities of version 2 are read from git once', async () => {
   const first = await serving.advertise(one, 'upload-pack', 2)
   assert.match(first.toString(), /^001e# service=git-upload-pack\n0000000eversion 2\n/)
   assert.match(first.toString(), /fetch=shallow[a-z -]* filter/)
@@ -31,7 +31,7 @@ test('it is asked anew for a repository that is configured otherwise', async () 
   assert.equal(calls(), before + 1)
 })
 
-test('what names refs is asked anew each time', async () => {
+test('ref advertisements are read for each request', async () => {
   const before = calls()
   for (const version of [0, 1] as const) await serving.advertise(one, 'upload-pack', version)
   for (const version of [0, 2] as const) {

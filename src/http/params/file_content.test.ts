@@ -21,7 +21,7 @@ test('padding may be left out, and white space stand anywhere', async () => {
   assert.equal(await decoded('   '), '')
 })
 
-test('what is no base64 is not decoded in part', async () => {
+test('invalid base64 is refused whole', async () => {
   for (const text of [
     'S',
     'SGk!',

@@ -63,7 +63,7 @@ suite('form fields become parameters', () => {
   ] as const)
     test(`\`${text}\``, () => assert.deepEqual(plain(text), tree))
 
-  test('what was repeated is told from what was sent as a list', () => {
+  test('a repeated parameter differs from a list', () => {
     assert.ok(parseForm('a=1&a=2&a=3')['a'] instanceof Repeated)
     assert.ok(!(parseForm('a[]=1&a[]=2')['a'] instanceof Repeated))
   })

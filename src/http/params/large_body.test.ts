@@ -236,7 +236,7 @@ test('uploads in chunks that stand still take no slot', async () => {
   for (const socket of idle) socket.destroy()
 })
 
-test('who goes away in the middle of a large body gives its place back, and its file', async () => {
+test('an aborted upload frees its slot and its temporary file', async () => {
   const { port } = new URL(address())
   const open = (): number => readdirSync('/proc/self/fd').length
   const before = open()
