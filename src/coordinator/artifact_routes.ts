@@ -7,12 +7,14 @@ import { findProjectAs } from '../core/places/project_roles.ts'
 import { storageExceeded } from '../core/places/namespace_storage.ts'
 import type { Db } from '../db/db.ts'
 import type { Job } from '../db/schema/ci.ts'
+import { sealVariables } from '../ci/creation/sealed_variables.ts'
 import { readDuration } from '../ci/config/duration.ts'
 import { findJob } from '../ci/jobs/store.ts'
 import { findJobByToken, renewLease } from '../ci/runners/runners.ts'
 import { parseForm } from '../http/params/forms.ts'
 import { badBody, badParams, forbidden, notFound, tooLarge } from '../http/problems.ts'
 import { answerJson, enterJob, notRunning, type Around, type Sent } from './access.ts'
+import { nameDeployment, readVariables } from './dotenv_reports.ts'
 
 const MB = 1024 * 1024
 /** Bytes of one artifact. */
@@ -46,7 +48,7 @@ export async function uploadArtifact(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const job = await enterJob(around, request, reply)
-  const { db, blobs } = around.instance
+  const { db, blobs, vault } = around.instance
   const query = queryOf(request)
   const file_type = word(query, 'artifact_type', 'archive')
   const file_format = word(query, 'artifact_format', 'zip')
@@ -60,7 +62,10 @@ export async function uploadArtifact(
   )
   await renewLease(db, job.id)
   await checkStorage(db, job, size)
+  const isDotenv = file_type === 'dotenv'
+  const dotenv = isDotenv ? await readVariables(around.instance, job, { sha256, size, file_format }) : null
   const isKept = await keepArtifact(db, {
+    dotenv: dotenv && sealVariables(vault, dotenv),
     job_id: job.id,
     project_id: job.project_id,
     file_type,
@@ -72,6 +77,7 @@ export async function uploadArtifact(
       expiry === 'never' ? null : ((expiry === '' ? null : readDuration(expiry)) ?? DEFAULT_LIFETIME),
   })
   if (!isKept) throw notRunning()
+  if (dotenv !== null) await nameDeployment(db, job.id, dotenv)
   return answerJson(reply, 201, { message: '201 Created' })
 }
 

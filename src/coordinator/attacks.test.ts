@@ -83,7 +83,7 @@ test('a job that is over takes neither log nor artifacts, not even those whose u
   assert.equal((await trace(job, '2-3', 'cd')).status, 403)
   assert.equal((await upload(job, job.token)).status, 403)
   const late = { job_id: job.id, project_id: project.id, file_type: 'archive', file_format: 'zip' }
-  const file = { ...late, filename: 'a.zip', size: 5, sha256: 'a'.repeat(64), expires_in: null }
+  const file = { ...late, filename: 'a.zip', size: 5, sha256: 'a'.repeat(64), expires_in: null, dotenv: null }
   assert.equal(await keepArtifact(world().opened.client, file), false)
 })
 

@@ -133,7 +133,7 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
       ...(await mergeRequestVariables(instance, detail.pipeline)),
       ...variablesOf({ CI_RUNNER_ID: taken.runner.id, CI_RUNNER_DESCRIPTION: taken.runner.description }),
     ],
-    dotenv: [],
+    dotenv: dependencies.flatMap((one) => openVariables(vault, one.dotenv)),
     secrets,
     pipeline: [...openVariables(vault, detail.pipeline.variables), ...openVariables(vault, job.variables)],
   })

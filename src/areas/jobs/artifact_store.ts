@@ -44,6 +44,6 @@ export const keep = (db: Db, id: number): Promise<Job | undefined> => db.one(kee
 const removeStatement = statement(
   (p: Slots<{ id: number }>) => sql`
     with gone as (delete from ci_job_artifacts where job_id = ${p.id})
-    update ci_jobs set artifacts_expire_at = null, updated_at = now() where id = ${p.id}`,
+    update ci_jobs set artifacts_expire_at = null, dotenv = null, updated_at = now() where id = ${p.id}`,
 )
 export const remove = (db: Db, id: number): Promise<number> => db.run(removeStatement, { id })

@@ -61,7 +61,8 @@ export const findWithProject = (
 const setErased = statement(
   (p: Slots<{ id: number }>) => sql<Job>`
     with gone as (delete from ci_job_artifacts where job_id = ${p.id})
-    update ci_jobs set erased_at = now(), updated_at = now(), artifacts_expire_at = null, trace_size = 0
+    update ci_jobs set erased_at = now(), updated_at = now(), artifacts_expire_at = null, trace_size = 0,
+                       dotenv = null
      where id = ${p.id} and erased_at is null and status in ('success', 'failed', 'canceled')
     returning *`,
 )

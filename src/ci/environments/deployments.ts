@@ -90,6 +90,14 @@ const setUrl = statement(
 export const setDeploymentUrl = (db: Db, job_id: number, external_url: string): Promise<number> =>
   db.run(setUrl, { job_id, external_url })
 
+const urlOf = statement(
+  (p: Slots<{ job_id: number }>) => sql<{ external_url: string | null }>`
+    select external_url from deployments where job_id = ${p.job_id}`,
+)
+/** The address that a job deploys to; null where it has none. */
+export const deploymentUrl = async (db: Db, job_id: number): Promise<string | null> =>
+  (await db.one(urlOf, { job_id }))?.external_url ?? null
+
 const release = statement(
   (p: Slots<{ pipelines: readonly number[] }>) => sql`
     with ended as (

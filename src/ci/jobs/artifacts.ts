@@ -43,6 +43,8 @@ export type NewArtifact = Pick<
 > & {
   /** Seconds until it expires; null for never. */
   readonly expires_in: number | null
+  /** The variables of a dotenv report, sealed. */
+  readonly dotenv: Buffer | null
 }
 
 const keep = statement(
@@ -60,7 +62,10 @@ const keep = statement(
       returning job_id, file_type, expire_at),
     dated as (
       update ci_jobs j set artifacts_expire_at = kept.expire_at from kept
-       where j.id = kept.job_id and kept.file_type = 'archive')
+       where j.id = kept.job_id and kept.file_type = 'archive'),
+    reported as (
+      update ci_jobs j set dotenv = ${p.dotenv}::bytea from kept
+       where j.id = kept.job_id and kept.file_type = 'dotenv')
     select job_id as id from kept`,
 )
 /**

@@ -44,8 +44,11 @@ export async function jobDetail(db: Db, job: Job): Promise<JobDetail | undefined
   return { job, ...rows, environment: environmentRow }
 }
 
-/** A job whose artifacts another one downloads. */
-export interface Dependency extends Pick<Job, 'id' | 'name' | 'artifacts_expire_at' | 'erased_at'> {
+/** A job whose artifacts another one downloads, and whose dotenv variables it is given. */
+export interface Dependency extends Pick<
+  Job,
+  'id' | 'name' | 'artifacts_expire_at' | 'erased_at' | 'dotenv'
+> {
   readonly archive: Pick<JobArtifact, 'filename' | 'size'> | null
   readonly has_artifacts_configured: boolean
 }
@@ -58,7 +61,7 @@ const dependencies = statement(
       names: readonly string[] | null
     }>,
   ) => sql<Dependency>`
-    select j.id, j.name, j.artifacts_expire_at, j.erased_at,
+    select j.id, j.name, j.artifacts_expire_at, j.erased_at, j.dotenv,
            s.options->'artifacts'->'paths' is not null as has_artifacts_configured,
            (select json_build_object('filename', a.filename, 'size', a.size) from ci_job_artifacts a
              where a.job_id = j.id and a.file_type = 'archive'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BadReport, readJunit } from './junit.ts'
+import { readJunit } from './junit.ts'
+import { BadReport } from './report_file.ts'
 
 const suites = (cases: string): string => `<testsuites><testsuite name="s">${cases}</testsuite></testsuites>`
 

@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { createYield } from '../event_loop.ts'
+import { BadReport } from './report_file.ts'
 
 /** One case of a JUnit report. */
 export interface TestCase {
@@ -11,9 +12,6 @@ export interface TestCase {
   readonly execution_time: number
   readonly system_output: string | null
 }
-
-/** A report that cannot be read; its message is for the reader of the report. */
-export class BadReport extends Error {}
 
 const MAX_DEPTH = 100
 const CHUNK_CHARACTERS = 64 * 1024

@@ -1,9 +1,8 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { sql } from 'kysely'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { Instance } from '../../instance.ts'
-import { BadReport, readJunit, type TestCase } from './junit.ts'
+import { readJunit, type TestCase } from './junit.ts'
+import { BadReport, readReport, type UploadedReport } from './report_file.ts'
 
 const MB = 1024 * 1024
 /** Inflated bytes of one report, and of all of a pipeline. */
@@ -20,12 +19,9 @@ export interface TestSuite {
   suite_error: string | null
 }
 
-interface Report {
+interface Report extends UploadedReport {
   readonly job_id: number
   readonly job_name: string
-  readonly sha256: string
-  readonly size: number
-  readonly file_format: string
 }
 const reports = statement(
   (p: Slots<{ pipeline_id: number }>) => sql<Report>`
@@ -37,9 +33,6 @@ const reports = statement(
 
 /** `unit 2/3` belongs to the suite `unit`; the parts of a matrix are suites of their own. */
 const suiteName = (job: string): string => job.replace(/\s+\d+\/\d+$/, '')
-
-const inflate = promisify(gunzip)
-const tooLarge = (): BadReport => new BadReport('the report is too large')
 
 /** Reads the JUnit reports of a pipeline's latest jobs. What cannot be read is the error of its suite. */
 export async function readTestReports(
@@ -54,7 +47,7 @@ export async function readTestReports(
     suites.set(name, suite)
     suite.build_ids.push(report.job_id)
     try {
-      const text = await textOf(blobs, report, Math.min(bytes, MAX_REPORT_BYTES))
+      const text = await readReport(blobs, report, Math.min(bytes, MAX_REPORT_BYTES))
       bytes -= text.length
       const found = await readJunit(text.toString(), cases)
       cases -= found.length
@@ -67,21 +60,4 @@ export async function readTestReports(
   for (const { test_cases } of suites.values())
     test_cases.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
   return [...suites.values()]
-}
-
-async function textOf(
-  blobs: Pick<Instance['blobs'], 'read'>,
-  { sha256, size, file_format }: Report,
-  limit: number,
-): Promise<Buffer> {
-  if (size > limit || limit <= 0) throw tooLarge()
-  const parts: Buffer[] = []
-  for await (const part of await blobs.read(sha256)) parts.push(part as Buffer)
-  const bytes = Buffer.concat(parts)
-  if (file_format !== 'gzip') return bytes
-  return inflate(bytes, { maxOutputLength: limit }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ERR_BUFFER_TOO_LARGE'
-      ? tooLarge()
-      : new BadReport('the report is not compressed by gzip')
-  })
 }

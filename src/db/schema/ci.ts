@@ -128,6 +128,8 @@ export interface JobTable extends Times {
   timeout: number | null
   /** Sealed JSON: variables given when the job was played. */
   variables: Buffer | null
+  /** Sealed JSON: variables of its dotenv report. */
+  dotenv: Buffer | null
   downstream_id: number | null
   coverage: number | null
   trace_size: Generated<number>
