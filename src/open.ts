@@ -10,6 +10,7 @@ import { checkSecret, openVault } from './access/secrets.ts'
 import { removeArtifacts } from './ci/jobs/artifacts.ts'
 import { linkMergeRequests } from './ci/environments/deployment_links.ts'
 import { createFirstPipeline } from './ci/creation/merge_request_pipelines.ts'
+import { cancelRedundantPipelines } from './ci/creation/redundant_pipelines.ts'
 import { createPushPipelines } from './ci/creation/push_pipelines.ts'
 import { playSchedule, resumeSchedules, runSchedule } from './ci/creation/schedules.ts'
 import { removeTraces } from './ci/jobs/trace_removal.ts'
@@ -58,6 +59,7 @@ import { startWorker, type Worker } from './jobs/worker.ts'
 const JOBS: readonly AnyJob[] = [
   createPushPipelines,
   createFirstPipeline,
+  cancelRedundantPipelines,
   runSchedule,
   playSchedule,
   resumeSchedules,

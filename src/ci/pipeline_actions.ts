@@ -20,7 +20,7 @@ const family = statement(
 )
 
 /** A pipeline and its child pipelines, of whatever generation. */
-async function familyOf(turn: Turn, id: number): Promise<number[]> {
+export async function familyOf(turn: Turn, id: number): Promise<number[]> {
   return (await turn.db.rows(family, { id, project_id: turn.projectId })).map((row) => row.id)
 }
 
@@ -72,49 +72,4 @@ export async function deletePipeline(turn: Turn, id: number): Promise<boolean> {
   for (const group of groups) turn.touchGroup(group.id)
   if (traced.length > 0) await enqueue(turn.db, removeTraces, { job_ids: traced.map((job) => job.id) })
   return deleted > 0
-}
-
-const redundant = statement(
-  (p: Slots<{ project_id: number; id: number; ref: string; sha: string }>) => sql<{
-    id: number
-    on_new_commit: 'conservative' | 'interruptible'
-  }>`
-    select o.id, o.on_new_commit from pipelines o
-     where o.project_id = ${p.project_id} and o.ref = ${p.ref} and o.id < ${p.id} and o.sha <> ${p.sha}
-       and o.status not in ('success', 'failed', 'canceled', 'skipped')
-       and o.parent_id is null and o.source <> 'external' and o.on_new_commit <> 'none'
-       and o.created_at > now() - interval '7 days'
-       and (o.on_new_commit = 'interruptible' or not exists (
-         select from ci_jobs j join ci_job_specs s on s.id = j.spec_id
-          where j.pipeline_id = o.id and not s.interruptible and j.started_at is not null))
-     order by o.id`,
-)
-const interruptible = statement(
-  (p: Slots<{ ids: readonly number[] }>) => sql<{ id: number }>`
-    select j.id from ci_jobs j join ci_job_specs s on s.id = j.spec_id
-     where j.pipeline_id = any(${p.ids}::bigint[]) and s.interruptible and not j.retried`,
-)
-const blame = statement(
-  (p: Slots<{ ids: readonly number[]; by: number }>) => sql`
-    update pipelines set auto_canceled_by_id = ${p.by} where id = any(${p.ids}::bigint[])`,
-)
-
-/** Cancels older pipelines of the ref, as far as each lets itself be canceled by a newer commit. */
-export async function cancelRedundant(
-  turn: Turn,
-  by: { readonly id: number; readonly ref: string; readonly sha: string },
-): Promise<void> {
-  const found = await turn.db.rows(redundant, { ...by, project_id: turn.projectId })
-  for (const { id, on_new_commit } of found) {
-    const ids = await familyOf(turn, id)
-    await turn.db.run(blame, { ids, by: by.id })
-    if (on_new_commit === 'conservative') await cancelPipeline(turn, id)
-    else {
-      const rows = await turn.db.rows(interruptible, { ids })
-      await cancelJobs(
-        turn,
-        rows.map((row) => row.id),
-      )
-    }
-  }
 }

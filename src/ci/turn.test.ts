@@ -10,8 +10,9 @@ import type { Someone } from '../../test/support/makers.ts'
 import { rowOf, rowsOf } from '../../test/support/rows.ts'
 import { sharedWorld } from '../../test/support/stand.ts'
 import { findInconsistencies } from './check.ts'
+import { cancelRedundant } from './creation/redundant_pipelines.ts'
 import { finishJob, playJob, retryJob } from './jobs/actions.ts'
-import { cancelPipeline, cancelRedundant, deletePipeline, retryPipeline } from './pipeline_actions.ts'
+import { cancelPipeline, deletePipeline, retryPipeline } from './pipeline_actions.ts'
 import { nextCandidate, startJob } from './runners/queue.ts'
 import { cancelJobs, inTurn, type Turn } from './turn.ts'
 import { applyTime, PATIENCE } from './watch.ts'
@@ -193,7 +194,7 @@ test('a newer commit cancels older pipelines of its ref as far as they let it', 
     await run(old, started)
     const newer = await pipelineOf()
     const by = { id: newer.id, ref: 'main', sha: 'b'.repeat(40) }
-    await turn((now) => cancelRedundant(now, by))
+    await turn((now) => cancelRedundant(now, by, by.sha))
     assert.equal(await statesOf(world(), old), expected, mode)
     await turn((now) => cancelPipeline(now, old.id))
   }

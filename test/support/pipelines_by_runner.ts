@@ -17,6 +17,8 @@ export interface Yard {
   readonly api: Api
   readonly git: GitClient
   readonly project: number
+  /** Of the administrator, who owns the project. */
+  readonly token: string
   readonly runnerToken: string
   /** Starts a runner whose builds lie in a scratch directory of their own. */
   readonly startRunner: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Started
@@ -46,10 +48,10 @@ export async function openYard(env: Readonly<Record<string, string>> = {}): Prom
     body: JSON.stringify({ runner_type: 'instance_type' }),
   })
   const { token } = (await answer.json()) as { readonly token: string }
-  return yardOf({ place, server, api, project: id, runnerToken: token })
+  return yardOf({ place, server, api, project: id, token: ROOT_TOKEN, runnerToken: token })
 }
 
-type Made = Pick<Yard, 'place' | 'server' | 'api' | 'project' | 'runnerToken'>
+type Made = Pick<Yard, 'place' | 'server' | 'api' | 'project' | 'token' | 'runnerToken'>
 
 function yardOf(made: Made): Yard {
   const { place, server, api, project, runnerToken } = made

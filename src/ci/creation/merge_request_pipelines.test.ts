@@ -10,6 +10,7 @@ import type { Pipeline } from '../../db/schema/repositories.ts'
 import { mergeRequestVariables } from './merge_request_facts.ts'
 import { createFirstPipeline } from './merge_request_pipelines.ts'
 import { createPushPipelines } from './push_pipelines.ts'
+import { cancelRedundantPipelines } from './redundant_pipelines.ts'
 
 const world = sharedWorld()
 const CHECKS = 'checks:\n  script: make\n  rules: [{ if: $CI_PIPELINE_SOURCE == "merge_request_event" }]\n'
@@ -25,15 +26,17 @@ build:
   script: make
 `
 
-/** Runs the jobs of pushes and of new merge requests that wait in the queue, `times` times each. */
-async function work(project: { readonly id: number }, times = 1): Promise<Pipeline[]> {
-  const jobs = await rowsOf<{ name: string; payload: never }>(
+const taken = (...names: string[]): Promise<{ name: string; payload: never }[]> =>
+  rowsOf<{ name: string; payload: never }>(
     world(),
     `with done as (delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
-       where t.id = j.task_id and t.identifier in ($1, $2) returning j.id, t.identifier as name, j.payload)
+       where t.id = j.task_id and t.identifier = any($1) returning j.id, t.identifier as name, j.payload)
      select name, payload from done order by id`,
-    [pushedRefs.name, newMergeRequest.name],
+    [names],
   )
+/** Runs the jobs of pushes and of new merge requests that wait in the queue, `times` times each. */
+async function work(project: { readonly id: number }, times = 1): Promise<Pipeline[]> {
+  const jobs = await taken(pushedRefs.name, newMergeRequest.name)
   const { instance } = world().opened
   for (const { name, payload } of jobs)
     await Promise.all(
@@ -43,6 +46,8 @@ async function work(project: { readonly id: number }, times = 1): Promise<Pipeli
           : createPushPipelines.run(instance, payload),
       ),
     )
+  const created = await taken(cancelRedundantPipelines.name)
+  for (const { payload } of created) await cancelRedundantPipelines.run(instance, payload)
   return rowsOf<Pipeline>(world(), 'select * from pipelines where project_id = $1 order by id', [project.id])
 }
 const kinds = (rows: readonly Pipeline[]): unknown[] => rows.map(({ ref, source }) => [ref, source])

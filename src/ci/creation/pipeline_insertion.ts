@@ -9,7 +9,7 @@ import type { Instance } from '../../instance.ts'
 import type { Prepared, Refusal } from './creation.ts'
 import type { PipelineRequest } from './pipeline_request.ts'
 import { insertJobs } from './insertion.ts'
-import { cancelRedundant } from '../pipeline_actions.ts'
+import { askToCancelRedundant } from './redundant_pipelines.ts'
 import { NO_COMMIT } from './planning_context.ts'
 import { findPipeline } from '../pipeline_store.ts'
 import { sealVariables } from './sealed_variables.ts'
@@ -114,7 +114,7 @@ export async function insertInTurn(
   const instance_runners = project.settings['shared_runners_enabled'] !== false
   await insertJobs(turn.db, { ...of, instance_runners }, planned.jobs)
   if (source !== 'parent_pipeline' && project.settings['auto_cancel_pending_pipelines'] !== 'disabled')
-    await cancelRedundant(turn, { id, ref: found.ref, sha: found.sha })
+    await askToCancelRedundant(turn.db, project.id, { id, ref: found.ref, sha: found.sha })
   turn.touchPipeline(id)
   // As it was created: its jobs start when the turn ends.
   return existing(await findPipeline(turn.db, project.id, id))

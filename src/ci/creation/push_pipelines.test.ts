@@ -8,6 +8,7 @@ import { pushedRefs, type PushedRefs } from '../../core/pushes/pipeline_requests
 import type { Project } from '../../db/schema/tables.ts'
 import type { Pipeline } from '../../db/schema/repositories.ts'
 import { createPushPipelines } from './push_pipelines.ts'
+import { cancelRedundantPipelines } from './redundant_pipelines.ts'
 
 const world = sharedWorld()
 let user: Someone
@@ -41,15 +42,25 @@ async function commit(project: Project, content: string, given: Commit = {}): Pr
   assert.equal(answer.status, 201, answer.text)
   return (answer.body as { id: string }).id
 }
-/** Runs the jobs that pushes have left in the queue. */
-async function work(project: Project): Promise<Row[]> {
-  const jobs = await rowsOf<{ payload: PushedRefs }>(
+async function jobsOf<Payload>(name: string): Promise<Payload[]> {
+  const jobs = await rowsOf<{ payload: Payload }>(
     world(),
     `with done as (delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
        where t.id = j.task_id and t.identifier = $1 returning j.id, j.payload) select payload from done order by id`,
-    [pushedRefs.name],
+    [name],
   )
-  for (const { payload } of jobs) await createPushPipelines.run(world().opened.instance, payload)
+  return jobs.map(({ payload }) => payload)
+}
+/** Runs the jobs that pushes have left in the queue, the latest push first where `reversed`. */
+async function work(project: Project, reversed = false): Promise<Row[]> {
+  const { instance } = world().opened
+  const pushed = await jobsOf<PushedRefs>(pushedRefs.name)
+  for (const payload of reversed ? pushed.toReversed() : pushed)
+    await createPushPipelines.run(instance, payload)
+  for (const payload of await jobsOf<{ project_id: number; pipeline_id: number }>(
+    cancelRedundantPipelines.name,
+  ))
+    await cancelRedundantPipelines.run(instance, payload)
   return rowsOf<Row>(world(), 'select * from pipelines where project_id = $1 order by id', [project.id])
 }
 
@@ -121,6 +132,23 @@ test('a newer commit cancels the pipeline of the older one', async () => {
   const [older, newer] = await work(project)
   assert.deepEqual([older?.status, newer?.status], ['canceled', 'pending'])
   assert.equal(older?.auto_canceled_by_id, newer?.id)
+})
+
+test('pushes that are handled in the wrong order cancel the older pipeline, and never that of the head', async () => {
+  const project = await projectOf()
+  const older = await commit(project, CONFIG)
+  const head = await commit(project, `${CONFIG}# more\n`, { action: 'update' })
+  const shas = (rows: readonly Row[]): unknown[] => rows.map(({ sha, status }) => [sha, status])
+  assert.deepEqual(shas(await work(project, true)), [
+    [head, 'pending'],
+    [older, 'pending'],
+  ])
+  const newest = await commit(project, `${CONFIG}# still more\n`, { action: 'update' })
+  assert.deepEqual(shas(await work(project)), [
+    [head, 'canceled'],
+    [older, 'canceled'],
+    [newest, 'pending'],
+  ])
 })
 
 test('rules see which paths a push changes', async () => {
