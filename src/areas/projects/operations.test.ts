@@ -240,6 +240,7 @@ test('feature levels and their older switches are shown consistently', async () 
     issues_access_level: 'enabled',
     tag_list: 'one,two',
     emails_disabled: true,
+    packages_enabled: false,
   })
   assert.equal(changed.status, 200)
   const now = await read()
@@ -255,8 +256,8 @@ test('feature levels and their older switches are shown consistently', async () 
     ['ff', 'always', 'private', true, 'private'],
   )
   assert.deepEqual(
-    [now['issues_enabled'], now['topics'], now['emails_enabled']],
-    [true, ['one', 'two'], false],
+    [now['issues_enabled'], now['topics'], now['emails_enabled'], now['packages_enabled']],
+    [true, ['one', 'two'], false, false],
   )
   assert.deepEqual((await change(user, id, { merge_method: 'octopus' })).body, {
     error: 'merge_method does not have a valid value',
@@ -274,11 +275,12 @@ test('features without operations are announced nowhere, whatever is set', async
     container_registry_enabled: true,
   })
   const now = (await at().get(`/projects/${id}`, user)).body as Record<string, unknown>
-  const off = ['lfs_enabled', 'packages_enabled', 'wiki_enabled', 'container_registry_enabled']
+  const off = ['lfs_enabled', 'wiki_enabled', 'container_registry_enabled']
   assert.deepEqual(
     off.map((name) => now[name]),
     off.map(() => false),
   )
+  assert.equal(now['packages_enabled'], true)
   assert.deepEqual(
     [now['wiki_access_level'], now['container_registry_access_level']],
     ['disabled', 'disabled'],

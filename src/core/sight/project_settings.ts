@@ -45,7 +45,7 @@ const UNSERVED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
   'requirements',
 ])
 /** The same for switches that belong to no feature. */
-export const UNSERVED_FLAGS = ['packages_enabled', 'lfs_enabled'] as const
+export const UNSERVED_FLAGS = ['lfs_enabled'] as const
 
 /** What stands on the repository: open to nobody to whom that is not open. */
 export const REPOSITORY_FEATURES: readonly Feature[] = ['merge_requests']
