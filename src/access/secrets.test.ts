@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -20,5 +20,20 @@ test('a database is not opened with another secret than the one it was used with
   await checkSecret(client, await openVault(first), first)
   await client.close()
   await database.drop()
+  await rm(folder, { recursive: true })
+})
+
+test('a secret file that cannot be used is refused by name, without its content', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-secret-'))
+  const [directory, short] = [join(folder, 'directory'), join(folder, 'short')]
+  await mkdir(directory)
+  await writeFile(short, 'a password')
+  for (const [file, fault] of [
+    [directory, 'cannot be read (EISDIR)'],
+    [join(short, 'below'), 'cannot be read (ENOTDIR)'],
+    ['/proc/none/secret', 'cannot be made (ENOENT)'],
+    [short, 'must hold 64 hexadecimal digits'],
+  ] as const)
+    await assert.rejects(openVault(file), { message: `GUILDHALL_SECRET_FILE: ${file} ${fault}` })
   await rm(folder, { recursive: true })
 })

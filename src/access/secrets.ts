@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
@@ -33,7 +32,7 @@ export async function checkSecret(db: Db, vault: Vault, file: string): Promise<v
 const NONCE = 12
 const TAG = 16
 
-/** Opens the vault with the 32 bytes in `file`, which is made, readable by its owner only, when it is not there. */
+/** Opens the vault with the 32 bytes in `file`, which is made, readable by its owner only, in a folder that is there. */
 export async function openVault(file: string): Promise<Vault> {
   const key = await readKey(file)
   return {
@@ -51,9 +50,22 @@ export async function openVault(file: string): Promise<Vault> {
 }
 
 async function readKey(file: string): Promise<Buffer> {
-  const known = await readFile(file, 'utf8').catch(() => undefined)
+  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw unusable(file, 'read', error)
+  })
   if (known !== undefined) return parse(file, known)
-  await mkdir(dirname(file), { recursive: true })
+  return parse(
+    file,
+    await makeKey(file).catch((error: NodeJS.ErrnoException) => {
+      throw unusable(file, 'made', error)
+    }),
+  )
+}
+
+const unusable = (file: string, what: string, { code }: NodeJS.ErrnoException): Error =>
+  new Error(`GUILDHALL_SECRET_FILE: ${file} cannot be ${what} (${code})`)
+
+async function makeKey(file: string): Promise<string> {
   const fresh = `${file}.${process.pid}`
   const handle = await open(fresh, 'w', 0o600)
   await handle.writeFile(randomBytes(32).toString('hex'))
@@ -64,7 +76,7 @@ async function readKey(file: string): Promise<Buffer> {
     if (error.code !== 'EEXIST') throw error
   })
   await rm(fresh)
-  return parse(file, await readFile(file, 'utf8'))
+  return readFile(file, 'utf8')
 }
 
 function parse(file: string, content: string): Buffer {
