@@ -58,6 +58,7 @@ async function freezer(): Promise<{ url: string; freeze: (yes: boolean) => void;
   const to = new URL(database.url.replace('@/', '@local/'))
   const path = `${to.searchParams.get('host')}/.s.PGSQL.${to.searchParams.get('port')}`
   const sockets = new Set<Socket>()
+  let isFrozen = false
   const server = createServer((from) => {
     const behind = connect(path)
     for (const socket of [from, behind]) {
@@ -66,12 +67,16 @@ async function freezer(): Promise<{ url: string; freeze: (yes: boolean) => void;
       socket.on('close', () => [from, behind].forEach((each) => each.destroy()))
     }
     from.pipe(behind).pipe(from)
+    if (isFrozen) from.pause()
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   return {
     url: `postgres://${to.username}@127.0.0.1:${port}${to.pathname}`,
-    freeze: (yes) => sockets.forEach((socket) => (yes ? socket.pause() : socket.resume())),
+    freeze: (yes) => {
+      isFrozen = yes
+      sockets.forEach((socket) => (yes ? socket.pause() : socket.resume()))
+    },
     close: () => {
       sockets.forEach((socket) => socket.destroy())
       server.close()
@@ -98,6 +103,47 @@ test('a database that hangs is given up as away on both lanes and in transaction
   await Promise.all(all())
   await client.close()
   door.close()
+})
+
+test('a database that accepts connections and answers none of them is away', async () => {
+  const door = await freezer()
+  door.freeze(true)
+  const client = createClient({ connectionString: door.url }, { patience: 100 })
+  const one = statement(() => sql`select 1`)
+  const all = [client.rows(one, {}), client.one(one, {}), client.transaction((tx) => tx.rows(one, {}))]
+  for (const error of await Promise.all(all.map(reason))) assert.equal(isAway(error), true)
+  door.freeze(false)
+  assert.equal((await client.rows(one, {})).length, 1)
+  await client.close()
+  door.close()
+})
+
+test('a statement that finds no free connection in time is answered as if the database were away', async () => {
+  const client = createClient({ connectionString: database.url }, { patience: 100, poolSize: 1 })
+  const one = statement(() => sql`select 1`)
+  await client.transaction(async () => {
+    assert.equal(isAway(await reason(client.rows(one, {}))), true)
+  })
+  assert.equal((await client.rows(one, {})).length, 1)
+  await client.close()
+})
+
+test('a host that cannot be reached, or whose name is not known, is a database that is away', async () => {
+  const client = createClient({ host: 'database.invalid', user: 'guildhall', database: 'guildhall' })
+  assert.equal(
+    isAway(
+      await reason(
+        client.rows(
+          statement(() => sql`select 1`),
+          {},
+        ),
+      ),
+    ),
+    true,
+  )
+  await client.close()
+  for (const code of ['EHOSTUNREACH', 'ENETUNREACH'])
+    assert.equal(isAway(Object.assign(new Error('connect'), { code, syscall: 'connect' })), true)
 })
 
 test('moments are read to the millisecond, whatever zone and age they have', async () => {

@@ -36,6 +36,8 @@ export interface ClientOptions {
   readonly pipeline?: boolean
   /** Milliseconds that a statement of either lane may take; past them it is ended. */
   readonly deadlines?: { readonly point: number; readonly statement: number }
+  /** Milliseconds that a statement may wait for a connection. */
+  readonly patience?: number
   /** Called once for each statement sent. */
   readonly onStatement?: (name: string) => void
 }
@@ -45,12 +47,12 @@ const CONNECT_TIMEOUT = 5_000
 
 /** Opens the lanes lazily: nothing connects before the first statement. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
-  const { onStatement = () => {}, deadlines = DEADLINES } = options
+  const { onStatement = () => {}, deadlines = DEADLINES, patience = CONNECT_TIMEOUT } = options
   const settings = {
     ...connection,
     types,
     options: SESSION,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    connectionTimeoutMillis: patience,
     keepAlive: true,
   }
   const pool = new pg.Pool({

@@ -7,7 +7,11 @@ export const violates = (error: unknown, constraint: string): boolean =>
 /** True when a foreign key refuses: as a rule, what a row names went away since the request began. */
 export const isGone = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '23503'
 
-const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', '53300', '25006'])
+// prettier-ignore
+const AWAY = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'EHOSTDOWN',
+  'ENETUNREACH', 'ENETDOWN', '53300', '25006',
+])
 const AWAY_CLASSES = ['08', '57P']
 const AWAY_TEXTS = [
   'Connection terminated',
