@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { repositoryPath } from '../../src/core/places/projects.ts'
@@ -17,6 +17,7 @@ import {
   writeHistory,
 } from '../support/git_fixtures.ts'
 import type { Someone } from '../support/makers.ts'
+import { mountSmall, unmountLeftovers, unmountSmall } from '../support/temporary.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 // A repository, and then the data directory, on a file system of a few megabytes.
@@ -25,10 +26,7 @@ const MB = 1024 * 1024
 const full = { message: '507 Insufficient Storage' }
 const probe = join(scratch(), 'probe')
 mkdirSync(probe)
-const mount = (folder: string, megabytes: number): boolean =>
-  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]).status === 0
-const unmount = (folder: string): boolean => spawnSync('umount', ['-l', folder]).status === 0
-const skip = mount(probe, 1) && unmount(probe) ? false : 'this user may mount no file system'
+const skip = mountSmall(probe, 1) && unmountSmall(probe) ? false : 'this user may mount no file system'
 
 let world: World
 let client: GitClient
@@ -40,7 +38,7 @@ const mounted: string[] = []
 function shrink(folder: string, megabytes: number): void {
   const copy = join(scratch(), 'copy')
   cpSync(folder, copy, { recursive: true })
-  assert.ok(mount(folder, megabytes))
+  assert.ok(mountSmall(folder, megabytes))
   mounted.push(folder)
   cpSync(copy, folder, { recursive: true })
 }
@@ -54,7 +52,7 @@ before(async () => {
   directory = world.opened.instance.git.directory(repositoryPath(project.id))
 })
 after(async () => {
-  for (const folder of mounted.toReversed()) unmount(folder)
+  for (const folder of mounted.toReversed()) unmountSmall(folder)
   await world.close()
 })
 
@@ -146,4 +144,17 @@ test('readiness tells that the data directory is full, and an upload is 507', { 
   assert.deepEqual(uploads(), before)
   rmSync(filler)
   assert.equal((await upload()).status, 201)
+})
+
+test('a run unmounts the file systems that a killed run left', { skip }, () => {
+  const { pid } = spawnSync('true')
+  const mounts = (): number =>
+    readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith(`guildhall-run-${pid} `)).length
+  assert.ok(mountSmall(probe, 1, pid) && mountSmall(probe, 1, pid))
+  assert.equal(mounts(), 2)
+  unmountLeftovers()
+  assert.equal(mounts(), 0)
+  rmSync(probe, { recursive: true })
 })

@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
   writeFileSync,
@@ -13,6 +16,8 @@ import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
 const ROOM = 4 * 2 ** 30
+const MOUNTS = '/proc/self/mounts'
+const LEFTOVER = /^guildhall-run-(\d+) (\S+) tmpfs /
 
 /**
  * Lets all that a run writes stand in memory where there is room for it, until the run is over: each database is some
@@ -20,6 +25,7 @@ const ROOM = 4 * 2 ** 30
  * processes, and files outlive these in memory as well as on a disk.
  */
 export function writeToMemory(): void {
+  unmountLeftovers()
   const folder = openFolder()
   if (folder === undefined) return
   process.env['TMPDIR'] = folder
@@ -45,6 +51,19 @@ function openFolder(): string | undefined {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
     return undefined
   }
+}
+
+/** Mounts a file system of that many megabytes in memory; false where the user may not. */
+export const mountSmall = (folder: string, megabytes: number, pid = process.pid): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, `guildhall-run-${pid}`, folder]).status === 0
+
+export const unmountSmall = (folder: string): boolean => spawnSync('umount', ['-l', folder]).status === 0
+
+/** Unmounts the file systems of killed runs: below them no folder can be removed. */
+export function unmountLeftovers(): void {
+  const mounts = existsSync(MOUNTS) ? readFileSync(MOUNTS, 'utf8').split('\n') : []
+  for (const [, pid, folder = ''] of mounts.flatMap((line) => [LEFTOVER.exec(line) ?? []]).toReversed())
+    if (pid !== undefined && !isAlive(Number(pid))) unmountSmall(folder)
 }
 
 /** Takes away what runs left that were killed. */
