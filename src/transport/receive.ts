@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { sealOptions } from '../core/pushes/options.ts'
 import { movingRefs } from '../core/pushes/pushes.ts'
 import { isGitDiskFull, isGitError } from '../git/errors.ts'
 import { isServerRef } from '../git/names.ts'
@@ -67,7 +68,7 @@ async function settle(push: Push): Promise<Outcome> {
     const fault = await check(push, quarantine, judged)
     if (fault !== undefined) return fault
     const verdicts = await movingRefs(
-      { ...instance, actor: entry.actor, options: request.options },
+      { ...instance, actor: entry.actor, options: sealOptions(instance.vault.seal, request.options) },
       entry.project,
       isEmpty,
       () => move(push, quarantine, { judged, isEmpty }),

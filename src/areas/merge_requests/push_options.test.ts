@@ -7,6 +7,7 @@ import { sharedWorld } from '../../../test/support/stand.ts'
 import { createPushPipelines } from '../../ci/creation/push_pipelines.ts'
 import { AUTO_MERGE } from '../../core/merge_requests/auto_merges.ts'
 import { pushedOptions, pushedRefs } from '../../core/pushes/pipeline_requests.ts'
+import { sealOptions } from '../../core/pushes/options.ts'
 import { movingRefs } from '../../core/pushes/pushes.ts'
 import { mergeAfterPipeline } from './auto_merge_job.ts'
 import { applyPushOptions } from './push_options_job.ts'
@@ -18,6 +19,7 @@ const world = sharedWorld(async (here) => {
   developer = await here.make.memberOf('developer', { project: shop.project })
 })
 
+const queued: string[] = []
 /** Runs what pushes have left in the queue until nothing is left of it. */
 async function work(): Promise<void> {
   const { instance } = world().opened
@@ -31,6 +33,7 @@ async function work(): Promise<void> {
       [[pushedRefs.name, pushedOptions.name, AUTO_MERGE.name]],
     )
     if (found.length === 0) return
+    queued.push(...found.map(({ payload }) => JSON.stringify(payload)))
     for (const { name, payload } of found) await jobs.find((job) => job.name === name)?.run(instance, payload)
   }
 }
@@ -46,10 +49,15 @@ async function push(branch: string, options: readonly string[], as = developer):
   const to = await shop.commit(scratch, { [`${branch}.txt`]: `${Math.random()}` }, 'Fix it\n\nAt last.')
   await shop.repository.moveRefs([{ ref: `refs/heads/${scratch}`, from: to, to: undefined }])
   const moves = [{ ref, from: before, to }]
-  await movingRefs({ ...instance, actor: as, options }, shop.project, false, async () => {
-    await shop.repository.moveRefs(moves)
-    return { result: undefined, moves }
-  })
+  await movingRefs(
+    { ...instance, actor: as, options: sealOptions(instance.vault.seal, options) },
+    shop.project,
+    false,
+    async () => {
+      await shop.repository.moveRefs(moves)
+      return { result: undefined, moves }
+    },
+  )
   await work()
   return to
 }
@@ -155,7 +163,11 @@ test('options of pipelines skip them, leave them out and give them variables', a
     const answer = await world().get(`/projects/${shop.project.id}/pipelines?sha=${sha}`, shop.owner)
     return (answer.body as { status: string }[]).map(({ status }) => status)
   }
-  assert.deepEqual(await pipelines(await push('one', ['ci.variable=DEPLOY=yes'])), ['pending'])
+  queued.length = 0
+  const secret = 'ci.variable=KEY=a value of the pusher'
+  assert.deepEqual(await pipelines(await push('one', ['ci.variable=DEPLOY=yes', secret])), ['pending'])
+  assert.ok(queued.length > 0)
+  assert.doesNotMatch(queued.join('\n'), /a value of the pusher/)
   assert.deepEqual(await pipelines(await push('two', ['ci.variable=DEPLOY=no'])), [])
   assert.deepEqual(await pipelines(await push('three', ['ci.skip', 'ci.variable=DEPLOY=yes'])), ['skipped'])
   assert.deepEqual(await pipelines(await push('four', ['ci.no_pipeline', 'ci.variable=DEPLOY=yes'])), [])

@@ -7,6 +7,7 @@ import { enqueue, type Job, type Once } from '../../jobs/job.ts'
 import { createForBranch } from './merge_request_pipelines.ts'
 import { preparePipeline } from './creation.ts'
 import type { PipelineRequest } from './pipeline_request.ts'
+import { openVariables } from './sealed_variables.ts'
 import { insertPrepared, insertRefused } from './pipeline_insertion.ts'
 
 const HEADS = 'refs/heads/'
@@ -23,12 +24,17 @@ export const createPushPipelines: Job<PushedRefs> = {
       await users.find(instance.db, user_id),
     ]
     if (project === undefined || user === undefined) return
+    const sealed = options?.sealed_variables
+    const variables = openVariables(
+      instance.vault,
+      sealed === undefined ? null : Buffer.from(sealed, 'base64'),
+    )
     const repository = instance.git.repository(repositoryPath(project_id))
     for (const { ref, from, to } of moves) {
       const sha = await repository.resolve(to)
       if (sha === undefined) continue
       const before = from === null ? {} : { before: from }
-      const { none = false, skips = false, variables = [] } = options ?? {}
+      const { none = false, skips = false } = options ?? {}
       const request = { project, user, ref, sha, source: 'push' as const, variables, skips, ...before }
       if (!none) await createOnce(instance, request, once)
       const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : undefined

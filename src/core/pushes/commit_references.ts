@@ -5,7 +5,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import type { RefMove } from '../../git/refs/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Instance } from '../../instance.ts'
-import { enqueue, everyTime, type Job } from '../../jobs/job.ts'
+import { everyTime, wanted, type Job, type Wanted } from '../../jobs/job.ts'
 import { closeIssues, closingIn } from '../planning/closing_references.ts'
 import { referencesIn } from '../conversation/mention_text.ts'
 import { repositoryPath } from '../places/projects.ts'
@@ -38,21 +38,21 @@ const here = statement(
      where u.id = ${p.user_id} and u.state = 'active' and p.id = ${p.project_id} and not p.archived`,
 )
 
-/** Asks for what the commits say that moved branches now hold; for nothing where one commit came that names nothing. */
-export async function enqueueCommitMessages(
-  { db, git }: Pick<Instance, 'db' | 'git'>,
+/** The job that reads the commits of moved branches; none where one commit came that names nothing. */
+export async function commitJobs(
+  { git }: Pick<Instance, 'git'>,
   { project_id, user_id }: Pick<Pushed, 'project_id' | 'user_id'>,
   moved: readonly RefMove[],
-): Promise<void> {
+): Promise<Wanted[]> {
   const moves = moved.flatMap(({ ref, from, to }) =>
     ref.startsWith(HEADS) && to !== undefined
       ? [{ branch: ref.slice(HEADS.length), from: from ?? null, to }]
       : [],
   )
   const [move] = moves
-  if (move === undefined) return
-  if (moves.length === 1 && (await isQuiet(git.repository(repositoryPath(project_id)), move))) return
-  await enqueue(db, processCommitMessages, { project_id, user_id, moves: moves.slice(0, MOST) })
+  if (move === undefined) return []
+  if (moves.length === 1 && (await isQuiet(git.repository(repositoryPath(project_id)), move))) return []
+  return [wanted(processCommitMessages, { project_id, user_id, moves: moves.slice(0, MOST) })]
 }
 
 async function isQuiet(repository: Repository, { from, to }: Pushed['moves'][number]): Promise<boolean> {

@@ -1,18 +1,12 @@
-import type { RefMove } from '../../git/refs/refs.ts'
 import type { Instance } from '../../instance.ts'
-import { enqueueCommitMessages } from './commit_references.ts'
-import { askForPipelines } from './pipeline_requests.ts'
+import { enqueueOfPush } from '../../jobs/job.ts'
+import { commitJobs } from './commit_references.ts'
+import { pipelineJobs } from './pipeline_requests.ts'
+import type { UndeliveredPush } from './undelivered_pushes.ts'
 
-/** Asks for all that follows from a push: pipelines, and what its commits say of issues. */
-export async function tellOfPush(
-  tools: Pick<Instance, 'db' | 'git'>,
-  by: {
-    readonly project_id: number
-    readonly user_id: number
-    readonly options?: readonly string[]
-  },
-  moves: readonly RefMove[],
-): Promise<void> {
-  await askForPipelines(tools, by, moves)
-  await enqueueCommitMessages(tools, by, moves)
+/** Asks, once for each push, for all that follows from it: pipelines, and what its commits say of issues. */
+export async function tellOfPush(tools: Pick<Instance, 'db' | 'git'>, push: UndeliveredPush): Promise<void> {
+  const { push_id, moves } = push
+  const jobs = [...(await pipelineJobs(tools, push, moves)), ...(await commitJobs(tools, push, moves))]
+  await enqueueOfPush(tools.db, push_id, jobs)
 }

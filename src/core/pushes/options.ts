@@ -26,10 +26,19 @@ export interface PipelineOptions {
   readonly skips: boolean
   /** Leaves none. */
   readonly none: boolean
-  readonly variables: readonly { readonly key: string; readonly value: string }[]
+  /** Base64 of sealed JSON: variables may be secrets. */
+  readonly sealed_variables?: string
+}
+
+/** Options as they are kept on disk and in the queue. */
+export interface PushOptions {
+  /** All but variables. */
+  readonly plain: readonly string[]
+  readonly sealed_variables?: string
 }
 
 const MERGE_REQUEST = 'merge_request.'
+const KEY = /^\w{1,255}$/
 /** Values of one name that count. */
 const MAX_VALUES = 100
 
@@ -82,16 +91,28 @@ export function mergeRequestOptions(options: readonly string[]): MergeRequestOpt
   }
 }
 
-export function pipelineOptions(options: readonly string[]): PipelineOptions {
-  const { has, all } = reader(options)
+export function pipelineOptions({ plain, sealed_variables }: PushOptions): PipelineOptions {
+  const { has } = reader(plain)
   return {
     skips: has('ci.skip'),
     none: has('ci.no_pipeline'),
-    variables: all('ci.variable').flatMap((text) => {
-      const { name: key, value } = readOption(text)
-      return /^\w{1,255}$/.test(key) ? [{ key, value }] : []
-    }),
+    ...(sealed_variables !== undefined && { sealed_variables }),
   }
+}
+
+const VARIABLE = 'ci.variable'
+
+/** Seals the variables of a push apart from its other options. */
+export function sealOptions(seal: (text: string) => Buffer, options: readonly string[]): PushOptions {
+  const plain = options.filter((option) => readOption(option).name !== VARIABLE)
+  const variables = reader(options)
+    .all(VARIABLE)
+    .flatMap((text) => {
+      const { name: key, value } = readOption(text)
+      return KEY.test(key) ? [{ key, value }] : []
+    })
+  if (variables.length === 0) return { plain }
+  return { plain, sealed_variables: seal(JSON.stringify(variables)).toString('base64') }
 }
 
 // prettier-ignore

@@ -2,13 +2,14 @@ import { sql } from 'kysely'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { RefMove } from '../../git/refs/refs.ts'
 import type { Instance } from '../../instance.ts'
-import { enqueue, type Job } from '../../jobs/job.ts'
+import { wanted, type Job, type Wanted } from '../../jobs/job.ts'
 import { repositoryPath } from '../places/projects.ts'
 import {
   mergeRequestOptions,
   pipelineOptions,
   type MergeRequestOptions,
   type PipelineOptions,
+  type PushOptions,
 } from './options.ts'
 
 const HEADS = 'refs/heads/'
@@ -22,7 +23,7 @@ const MAX_BRANCHES = 10
 interface Pushing {
   readonly project_id: number
   readonly user_id: number
-  readonly options?: readonly string[]
+  readonly options?: PushOptions
 }
 
 /** Branches and tags that were pushed. */
@@ -61,26 +62,26 @@ const configured = statement(
     select nullif(settings->>'ci_config_path', '') as path from projects where id = ${p.id}`,
 )
 
-/** Asks for the pipelines of moved branches and tags, where one of them has a configuration. */
-export async function askForPipelines(
+/** The jobs that make pipelines of moved branches and tags, where one of them has a configuration, and obey the options. */
+export async function pipelineJobs(
   { db, git }: Pick<Instance, 'db' | 'git'>,
-  { project_id, user_id, options = [] }: Pushing,
+  { project_id, user_id, options = { plain: [] } }: Pushing,
   moved: readonly RefMove[],
-): Promise<void> {
+): Promise<Wanted[]> {
   const moves = moved.flatMap(({ ref, from, to }) =>
     to !== undefined && (ref.startsWith(HEADS) || ref.startsWith(TAGS))
       ? [{ ref, from: from ?? null, to }]
       : [],
   )
   const branches = moves.flatMap(({ ref }) => (ref.startsWith(HEADS) ? [ref.slice(HEADS.length)] : []))
-  const asked = mergeRequestOptions(options)
+  const asked = mergeRequestOptions(options.plain)
   const after =
     asked === undefined || branches.length === 0 || branches.length > MAX_BRANCHES
       ? undefined
       : { project_id, user_id, branches, options: asked }
-  const wanted = { project_id, user_id, moves, options: pipelineOptions(options), ...(after && { after }) }
-  if (await mayRun({ db, git }, wanted)) await enqueue(db, pushedRefs, wanted)
-  else if (after !== undefined) await enqueue(db, pushedOptions, after)
+  const payload = { project_id, user_id, moves, options: pipelineOptions(options), ...(after && { after }) }
+  if (await mayRun({ db, git }, payload)) return [wanted(pushedRefs, payload)]
+  return after === undefined ? [] : [wanted(pushedOptions, after)]
 }
 
 /** Whether one of the moved refs has a configuration. */

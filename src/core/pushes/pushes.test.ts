@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
@@ -6,6 +7,7 @@ import { openCode, post, tip, type Another, type Code } from '../../../test/supp
 import { gitText } from '../../../test/support/git_fixtures.ts'
 import { rowOf, rowsOf } from '../../../test/support/rows.ts'
 import { moveBranch } from './commit_writing.ts'
+import { tellOfPush } from './news.ts'
 import { repositoryPath } from '../places/projects.ts'
 import { reconcileMarked, startReconciler } from './reconciler.ts'
 
@@ -147,6 +149,24 @@ test('a commit that is in git is acknowledged, though the rows cannot hear of it
   assert.equal((await rowFor(place)).last_activity_at.getTime(), OLD.getTime())
   assert.deepEqual(await reconcileMarked(tools(), tools().pendingRefUpdates.take(), true), [])
   assert.ok(Date.now() - (await rowFor(place)).last_activity_at.getTime() < 60_000)
+})
+
+test('a push that is told several times asks for its jobs once', async () => {
+  const { project, directory, maintainer } = await code.another()
+  const to = tip(directory, 'main')
+  const moves = ['main', 'other'].map((name) => ({ ref: `refs/heads/${name}`, from: undefined, to }))
+  const push = { push_id: randomUUID(), project_id: project.id, user_id: maintainer.id, moves }
+  await tools().pendingRefUpdates.unheard.keep(push)
+  await tools().pendingRefUpdates.unheard.keep(push)
+  await Promise.all([1, 2].map(() => tellOfPush(tools(), push)))
+  await tools().pendingRefUpdates.unheard.tellAll((one) => tellOfPush(tools(), one))
+  const asked = await rowsOf(
+    code.world,
+    `select j.id from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where t.identifier = 'hear_commits' and (j.payload->>'project_id')::int = $1`,
+    [project.id],
+  )
+  assert.equal(asked.length, 1)
 })
 
 test('the effects of a first commit happen once', async () => {

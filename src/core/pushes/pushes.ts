@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { statement, type Slots } from '../../db/statement.ts'
 import { pointHead } from '../../git/refs/head.ts'
@@ -5,6 +6,8 @@ import type { RefMove } from '../../git/refs/refs.ts'
 import type { Instance } from '../../instance.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { tellOfPush } from './news.ts'
+import type { PushOptions } from './options.ts'
+import type { UndeliveredPush } from './undelivered_pushes.ts'
 import { followBranches } from '../merge_requests/moves.ts'
 import { repositoryPath } from '../places/projects.ts'
 import { protectDefaultBranch } from '../repositories/protected_branches.ts'
@@ -17,7 +20,7 @@ const HEADS = 'refs/heads/'
 type Tools = Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> & {
   readonly actor?: { readonly id: number } | null
   /** Options of a push. */
-  readonly options?: readonly string[]
+  readonly options?: PushOptions
 }
 interface Place {
   readonly id: number
@@ -56,11 +59,13 @@ export async function movingRefs<Result>(
   let heard = false
   try {
     const { result, moves } = await move()
+    const push = pushOf(tools, project, moves)
     // Not an error of the caller's: it is in git, durably, and a second try would write it twice.
-    heard = await refsMoved(tools, project, moves, first).then(
+    heard = await refsMoved(tools, project, { moves, push }, first).then(
       () => true,
       async () => {
-        await keepUnheard(tools, project, moves)
+        // On disk until the database is back: refs alone do not tell which commits are new.
+        if (push) await tools.pendingRefUpdates.unheard.keep(push).catch(() => {})
         return false
       },
     )
@@ -78,20 +83,21 @@ export async function movingRefs<Result>(
   }
 }
 
-/** Keeps a push on disk until the database is back: refs alone do not tell which commits are new. */
-async function keepUnheard(
-  { pendingRefUpdates: moving, actor, options = [] }: Tools,
+/** Undefined where nobody moved anything. */
+function pushOf(
+  { actor, options }: Tools,
   project: Place,
   moves: readonly RefMove[],
-): Promise<void> {
-  if (!actor || moves.length === 0) return
-  await moving.unheard.keep({ project_id: project.id, user_id: actor.id, moves, options }).catch(() => {})
+): UndeliveredPush | undefined {
+  if (!actor || moves.length === 0) return undefined
+  const by = { project_id: project.id, user_id: actor.id }
+  return { push_id: randomUUID(), ...by, moves, ...(options && { options }) }
 }
 
 async function refsMoved(
   tools: Tools,
   project: Place,
-  moves: readonly RefMove[],
+  { moves, push }: { readonly moves: readonly RefMove[]; readonly push?: UndeliveredPush | undefined },
   first: boolean,
 ): Promise<void> {
   if (moves.length === 0) return
@@ -111,8 +117,7 @@ async function refsMoved(
     await enqueue(tools.db, maintainRepository, payload, `maintain_repository ${project.id}`)
   }
   // Last: after a fault before it, the push is kept to be heard later.
-  const { actor, options = [] } = tools
-  if (actor) await tellOfPush(tools, { project_id: project.id, user_id: actor.id, options }, moves)
+  if (push) await tellOfPush(tools, push)
 }
 
 /** The readme of the default branch, where that moved. */

@@ -60,7 +60,7 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
   }
   const tell = (): Promise<void> =>
     tools.pendingRefUpdates.unheard
-      .tellAll((push) => tellOfPush(tools, push, push.moves))
+      .tellAll((push) => tellOfPush(tools, push))
       .catch((error: unknown) => say({ err: error }, 'kept pushes could not be told of'))
   await run(() => tools.pendingRefUpdates.others(), false)
   await tell()

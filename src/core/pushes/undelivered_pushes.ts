@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RefMove } from '../../git/refs/refs.ts'
+import type { PushOptions } from './options.ts'
 
 /** Refs that a user moved, acknowledged while the database could not be told. */
 export interface UndeliveredPush {
+  readonly push_id: string
   readonly project_id: number
   readonly user_id: number
   readonly moves: readonly RefMove[]
-  readonly options?: readonly string[]
+  readonly options?: PushOptions
 }
 
 /**
