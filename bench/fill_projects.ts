@@ -14,7 +14,7 @@ export interface Places {
   /** With as many members as there are people, and one project with as many of its own. */
   readonly crowd: number
   readonly crowded: number
-  /** Whom one project in twenty belongs to. */
+  /** The user who is a member of one project in twenty. */
   readonly maker: number
 }
 export interface Filled extends Places {

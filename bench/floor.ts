@@ -4,8 +4,8 @@ import pg from 'pg'
 import { SESSION } from '../src/db/planning.ts'
 import type { Recorded } from './record.ts'
 
-// What no server on this stack could beat: bare routes that send the recorded statements and write the recorded answer,
-// an object that lies ready, as JSON. They look at no rule, check nothing, and read no git.
+// The floor of this stack: bare routes that send the recorded statements and write the recorded response, an object
+// that lies ready, as JSON. They check no rule and read no git.
 
 export interface FloorRoute {
   readonly path: string

@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 
-// What storing what was sent cannot do without: a bare route that answers once its body stands in one durable row.
+// The floor of storing: a bare route that answers once the body is in one durable row.
 
 process.once('message', (connection: pg.ClientConfig) => {
   void serve(connection).then((port) => process.send?.(port))

@@ -9,7 +9,7 @@ import type { Opened } from '../src/open.ts'
 
 // A group with a project of few issues and another with one of many, alike but for how many there are.
 
-/** Whose lists are looked at. */
+/** The user whose lists are read. */
 export interface Filled {
   readonly planner: string
   readonly guest: string
@@ -18,7 +18,7 @@ export interface Filled {
   readonly many: { readonly group: number; readonly project: number }
 }
 
-/** What stands for one in ten, in a hundred, and for a handful, is in every project. */
+/** Labels for one in ten, one in a hundred and a handful of issues, in every project. */
 const records = (project: number, count: number, planner: number): string => `
   set session_replication_role = replica;
   create temporary table fresh as

@@ -66,5 +66,5 @@ export const pages: readonly Page[] = [
   })),
 ]
 
-/** Who asks: one who sees everything, and one whose confidential issues are looked for one by one. */
+/** Callers: one sees everything, the other needs a check of each confidential issue. */
 export const readers = ['planner', 'guest'] as const satisfies (keyof Filled)[]

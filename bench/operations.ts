@@ -8,7 +8,7 @@ export interface Reading {
   readonly path: string
 }
 
-/** What is measured: the readings that clients make most. */
+/** The measured operations: the reads that clients make most. */
 export function readings({ labelled, group, milestone, project }: Filled, sha: string): Reading[] {
   const { id, full_path } = project
   const commits = `repository/commits`

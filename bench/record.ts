@@ -12,7 +12,7 @@ export interface Recorded {
 
 export interface Recorder {
   readonly db: Db
-  /** What was sent since it was last taken; statements under way at the same time stand in one wave. */
+  /** Statements since the last call; concurrent ones form one wave. */
   readonly take: () => Recorded[][]
 }
 

@@ -75,7 +75,7 @@ function beside<Reply>(file: string): Beside<Reply> {
   }
 }
 
-/** What each reading sends to the database and what it answers, learnt by making it in this process. */
+/** Statements and response of each read, recorded by running it in this process. */
 async function learn(opened: Opened, { token }: Filled, wanted: readonly Reading[]): Promise<FloorRoute[]> {
   const recorder = recorderOver(opened.instance.db)
   const instance = { ...opened.instance, db: recorder.db }

@@ -15,7 +15,7 @@ import { createMakers } from '../test/support/makers.ts'
 import { sendAll, type Posted, type Posts } from './posts.ts'
 import { startServer } from './server.ts'
 
-// What programs send: alerts and errors per second beside one durable insert each, and reads during a flood of errors.
+// Alerts and errors per second beside one durable insert each, and reads during a flood of errors.
 
 const CONNECTIONS = 16
 const FLOOD_CONNECTIONS = 64

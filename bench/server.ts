@@ -17,7 +17,7 @@ const ROOT = new URL('../', import.meta.url)
 const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
   scripts: { start: string }
 }
-/** What `npm start` runs, after `node`. */
+/** Arguments that `npm start` gives to `node`. */
 const START = manifest.scripts.start.split(' ').slice(1)
 
 /** Starts the server as its users do, with nothing of this environment but `env`. */

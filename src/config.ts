@@ -21,7 +21,7 @@ import { PACKAGE_ROOT } from './package_root.ts'
 export interface Config {
   readonly host: string
   readonly port: number
-  /** What the outside calls this server, without a slash at the end. */
+  /** The external address of this server, without a trailing slash. */
   readonly url: string
   /** Whether `url` was given, and not made of host and port. */
   readonly urlGiven: boolean
@@ -41,7 +41,7 @@ export interface Config {
   readonly bucket: Bucket | undefined
   /** Undefined: no mail is sent. It may hold a password. */
   readonly smtpUrl: string | undefined
-  /** Whom mail is from. */
+  /** The sender of mail. */
   readonly mailFrom: string
   /** The licence tier and the offering until `setting set` changes them; read them from the settings. */
   readonly tier: Tier

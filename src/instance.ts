@@ -8,7 +8,7 @@ import type { Settings } from './core/settings/settings.ts'
 import type { Db } from './db/db.ts'
 import type { Git } from './git/git.ts'
 
-/** What one running server or worker has, built once by `app.ts` and within reach of every request. */
+/** Parts of one running server or worker, built once by `app.ts` and within reach of every request. */
 export interface Instance {
   readonly config: Config
   readonly db: Db

@@ -21,7 +21,7 @@ import { addVulnerabilities } from './cli/vulnerabilities.ts'
 import { VARIABLES } from './config.ts'
 import { PACKAGE_ROOT } from './package_root.ts'
 
-/** What stands below the list of commands. */
+/** Text below the list of commands. */
 function afterword(): string {
   const width = Math.max(...Object.keys(VARIABLES).map((name) => name.length))
   const variables = Object.entries(VARIABLES).map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-// What makes a permission wrong by omission must not compile. The fixture says so itself, line by line, so that every
-// check of types holds it; here the compiler's words are read too, since those are what the author of an area sees.
+// Gates that are missing or in the wrong order must not compile. The fixture says so itself, line by line, so that
+// every check of types holds it; the compiler's words are read here too, since those are shown to the author of an
+// area.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const fixture = readFileSync(join(root, 'test/fixtures/misuses.ts'), 'utf8')

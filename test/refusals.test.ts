@@ -48,7 +48,7 @@ function switchesOf({ tier, flag }: AnyGate): ((db: Db) => Promise<void>)[] {
 }
 
 interface Ground {
-  /** What stands in the path, in the scene that is called and in the other. */
+  /** Path parameters, in the scene that is called and in the other. */
   readonly here: Readonly<Record<string, string>>
   readonly elsewhere: Readonly<Record<string, string>>
   readonly records: string
@@ -207,7 +207,7 @@ for (const op of operations) {
       refuses(`a :${param} of another parent, to one who may use both`, async () => {
         const { here, elsewhere } = await groundOf(op)
         const value = elsewhere[param] ?? ''
-        // What is counted or named inside its parent has no address elsewhere.
+        // Records that are counted or named inside their parent have no address elsewhere.
         if (value === here[param]) return
         assert.deepEqual(
           refused(await ask(op, { as: owner, path: { [param]: value } })),

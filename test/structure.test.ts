@@ -231,7 +231,7 @@ test('the kernel stays small', () => {
 })
 
 const NAMED = /`((?:src|test|docs|bench|bin|scripts)\/[^`\s]+)`/g
-/** What the guide for contributors makes up to show how one is added. */
+/** Example names in the guide for contributors. */
 const MADE_UP = /freeze_periods|^src\/areas\/x$/
 
 test('documents name only files that are there', async () => {

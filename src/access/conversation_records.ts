@@ -7,7 +7,7 @@ import type { Has } from '../http/gate.ts'
 
 // Records of several kinds, as what is talked about.
 
-/** What every base gives. */
+/** Columns that every base has. */
 export interface Here {
   readonly noteable: Noteable
   readonly reader: Reader
@@ -33,7 +33,7 @@ export const inGroup = ({ actor, group }: InGroup): Pick<Here, 'reader' | 'home'
   line: group.traversal_ids,
 })
 
-/** What most kinds have not. */
+/** Columns that most kinds lack. */
 export const PLAIN = {
   iid: null,
   project_id: null,

@@ -10,10 +10,10 @@ import type { Instance } from '../instance.ts'
 import { mayReadCode } from './gates/gates.ts'
 import { createTokenReader, readJobToken, type Bearer, type Entrance } from './sign_in.ts'
 
-/** What a git client wants to do. */
+/** The act of a git client. */
 export type GitWish = 'fetch' | 'push'
 
-/** Who may do it, and where. */
+/** The user and the project of the act. */
 export interface GitEntry {
   readonly actor: Actor | null
   readonly project: Project
@@ -110,7 +110,7 @@ async function movedTo(db: Db, place: string, actor: Actor | null): Promise<stri
 const isPath = (place: string): boolean =>
   place.includes('/') && !place.includes('\0') && place.isWellFormed()
 
-/** What the project is looked up by; an alias stands alone, a path never does. */
+/** The key of the project; an alias stands alone, a path never does. */
 async function refOf({ db }: Pick<Instance, 'db'>, place: string): Promise<string> {
   const absent = '0'
   if (place.includes('\0') || !place.isWellFormed()) return absent

@@ -6,7 +6,7 @@ import { allows, loads, type Actor, type Has } from '../http/gate.ts'
 import { forbidden, notFound } from '../http/problems.ts'
 import type { Here } from './conversation_records.ts'
 
-// Who may read, say, change and settle what, in front of something that is talked about.
+// Rights to read, write, change and resolve notes on a noteable.
 
 /** Signed in, in front of something to talk about. */
 export type Commenting = Here & { readonly actor: Actor }

@@ -57,7 +57,7 @@ interface Base {
   readonly noun: string
   readonly words: string
   readonly path: string
-  /** What stands before all else, a licence for one. */
+  /** Gates before all others, such as a licence. */
   readonly first?: readonly AnyGate[]
   readonly gates: readonly AnyGate[]
   /** Set where the specification shows the base itself. */
@@ -173,7 +173,7 @@ export const DISCUSSION_BASES = [...NOTE_BASES, commitBase]
 
 const noReaction = (): Problem => notFound('Award Emoji')
 
-/** What is hidden or absent has no reactions, and says no more. */
+/** Hidden and absent records have the same answer: no reactions. */
 const withoutReactions = (base: Base): Base => {
   const [parent, ...rest] = base.gates
   if (parent === undefined) return base

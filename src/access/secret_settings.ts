@@ -5,7 +5,7 @@ import type { Vault } from './secrets.ts'
 export const sealSetting = (vault: Vault, text: string): string =>
   text === '' ? '' : vault.seal(text).toString('base64')
 
-/** What the analytics engine knows this instance by; '' while nobody set it. */
+/** Identifies this instance to the analytics engine; '' while unset. */
 export function analyticsApiKey({ settings, vault }: Pick<Instance, 'settings' | 'vault'>): string {
   const sealed = settings.get('analytics_api_key')
   return sealed === '' ? '' : vault.open(Buffer.from(sealed, 'base64'))

@@ -42,7 +42,7 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
   }
 }
 
-/** Who bears a token, with its scopes and what was read along. Without a token nobody does. */
+/** The bearer of a token, its scopes and the preloaded record. Without a token there is no actor. */
 export interface Bearer extends Visitor {
   readonly scopes: readonly string[]
 }
@@ -74,7 +74,7 @@ export function createTokenReader({ db, settings, config }: Entrance): TokenRead
     if (row.token_impersonation && !settings.get('impersonation_enabled')) throw impersonationDisabled()
     check(row.token_scopes)
     if (row.user_state !== 'active') throw accountClosed(row.user_state, config)
-    // Nobody waits for this, and losing it loses nothing but a date.
+    // Not awaited: losing it loses a date only.
     if (row.token_stale) void touch(db, row.token_id).catch(() => {})
     return { actor, tokenId: row.token_id, preloaded: foundIn(row), scopes: row.token_scopes }
   }
@@ -132,7 +132,7 @@ async function enterJob(db: Db, token: string, { method, preload }: Visit): Prom
   return { actor, tokenId: null, jobId, preloaded: reaches ? found : undefined }
 }
 
-/** Whom the caller wants to act as: an id or a user name. */
+/** The user to act as: an id or a user name. */
 function sudoOf({ headers, sent }: Visit): string | undefined {
   const given = headers['sudo'] ?? sent['sudo'] ?? undefined
   if (given === undefined || typeof given === 'string') return given

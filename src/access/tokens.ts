@@ -19,7 +19,7 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** What is kept of a token: 32 bytes that lead nowhere back. Tokens are long and random, so no salt is needed. */
+/** The digest of a token: 32 bytes. Tokens are long and random, so no salt is needed. */
 export const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** A fresh token behind the instance's prefix. */

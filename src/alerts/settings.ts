@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 
-/** What a project does with its alerts. */
+/** Settings of a project for its alerts. */
 export interface AlertSettings {
   readonly create_incidents: boolean
   readonly auto_close_incidents: boolean

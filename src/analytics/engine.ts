@@ -57,7 +57,7 @@ export async function engineMeta(here: Here, call: EngineCall): Promise<EngineAn
 
 const isAnswer = (value: unknown): value is EngineAnswer => typeof value === 'object' && value !== null
 
-/** What is no result with rows passes as it is. */
+/** Answers that are no result with rows pass unchanged. */
 const filled = <Result>(result: Result, query: EngineQuery): Result =>
   isAnswer(result) && Array.isArray(result['data']) && result['data'].every(isAnswer)
     ? { ...result, data: withMissingDays(result['data'], query) }

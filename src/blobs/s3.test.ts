@@ -9,7 +9,7 @@ import { readBucket } from '../config_values.ts'
 import { openS3 } from './s3.ts'
 import { StorageAway, type BlobStorage } from './storage.ts'
 
-// What a server refuses or breaks off; a real one holds blobs in `npm run interop`.
+// Refused and broken requests; a real server holds blobs in `npm run interop`.
 
 interface Asked {
   readonly line: string

@@ -33,7 +33,7 @@ export function createUploads(send: Send): Uploads {
         }
         await complete(send, { key, uploadId, tags })
       } catch (error) {
-        // What cannot be aborted now is found by its row later.
+        // An upload that cannot be aborted now is found by its row later.
         await abort(key, uploadId).catch(() => {})
         throw error
       }

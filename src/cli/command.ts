@@ -9,7 +9,7 @@ import { withAddress } from './address.ts'
 import { printable } from './printable.ts'
 import { openProgress, type Progress } from './progress.ts'
 
-/** What the instance refuses, told on one line; the exit status is 1. */
+/** Prints a refusal of the instance on one line; the exit status is 1. */
 export class Refusal extends Error {}
 
 /** Words that are wrong whatever the instance holds; nothing was opened, and the exit status is 2. */
@@ -82,7 +82,7 @@ export function withInstance(
   })
 }
 
-/** What to tell a person of an error, without the name of the program. */
+/** The message of an error for people, without the name of the program. */
 export function wordsFor(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const text = error instanceof AggregateError ? error.errors.map(wordsFor).join(', ') : error.message

@@ -116,7 +116,7 @@ async function serve(opened: Opened, { config, log, say }: Cli, withWorker: bool
     worker = withWorker ? startJobs(opened, log) : undefined
     // Last of all: a start that fails must not have shown the one token there is to nobody.
     const root = await ensureRoot(opened.instance)
-    // Whoever reads that it runs may stop it in the same moment.
+    // A reader of the address may stop the server in the same moment.
     forgetAddress = writeAddress(config)
     untilStopped(log, stop)
     say(report(config, root), banner(config, root))
@@ -215,7 +215,7 @@ function untilStopped(log: Logger, stop: () => Promise<void>): void {
   process.on('SIGINT', handle)
   process.on('SIGHUP', handle)
   process.on('SIGTERM', handle)
-  // Whatever state this left behind is not to be served on. Nothing acknowledged is lost by ending here.
+  // The process ends: its state is unknown, and acknowledged writes are durable.
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error that nobody caught ends the process')
     process.exit(1)

@@ -138,7 +138,7 @@ function addProject(parent: Command): void {
 export const importOption = (what = 'copy the branches and tags of this repository'): Option =>
   new Option('--import <url-or-path>', what).argParser(readSource)
 
-/** What exists as a path here is a path, wherever the command is run; all else must be an address. */
+/** A path that exists here is a path, wherever the command runs; all else must be an address. */
 function readSource(given: string): string {
   if (/^[a-z]+:\/\//i.test(given)) return given
   if (existsSync(given)) return resolve(given)
@@ -193,7 +193,7 @@ async function createWithSource(
 /** git's own first complaint says more than the status it ended with. */
 function importFailure(error: GitError): Refusal {
   if (error.fault === 'aborted') return new Refusal('the import was given up; nothing of it was kept')
-  // What complains is the reason; what the other side says besides is mostly its progress.
+  // Lines of complaint give the reason; other remote output is mostly progress.
   const said = [...error.stderr.matchAll(/^(?:remote: )?(?:fatal|error|ERROR): (.+)$/gm)]
     .map(([, line = '']) => line.trimEnd())
     .filter((line) => line !== 'Could not read from remote repository.')

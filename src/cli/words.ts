@@ -38,7 +38,7 @@ export const readDate =
 
 const LONGEST = 255
 
-/** What a record is called. */
+/** Nouns of records. */
 export function readTitle(given: string): string {
   const title = given.trim()
   if (title === '') throw new Misuse("--title can't be blank")

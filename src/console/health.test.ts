@@ -8,7 +8,7 @@ import { createInspection } from '../ci/check.ts'
 
 let worlds: World[] = []
 before(async () => {
-  // What earlier files asked a server counts too.
+  // Requests of earlier files count too.
   worlds = [await openWorld({ fresh: true }), await openWorld({ fresh: true })]
 })
 after(async () => {

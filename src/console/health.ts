@@ -16,7 +16,7 @@ export interface Metrics {
 }
 
 let watched: Registry | undefined
-/** What is counted of the process, once for all servers in it: the library's observers cannot be taken back. */
+/** Metrics of the process, registered once for all its servers: the library cannot remove its observers. */
 function ofProcess(): Registry {
   if (watched !== undefined) return watched
   watched = new Registry()

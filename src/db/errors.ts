@@ -59,5 +59,5 @@ const BUSY = new Set(['40001', '40P01', '55P03'])
 export const isBusy = (error: unknown): boolean =>
   error instanceof Busy || (error instanceof pg.DatabaseError && BUSY.has(error.code ?? ''))
 
-/** Somebody else is at it just now. */
+/** Locked by another transaction. */
 export class Busy extends Error {}

@@ -24,7 +24,7 @@ export async function migrate(client: Client): Promise<string[]> {
   const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort()
   return client.transaction(async (tx) => {
     await tx.run(lock, {})
-    // What a large database has to be upgraded by takes longer than any request may.
+    // Migrations of large databases take longer than any request may.
     await tx.script('set local statement_timeout = 0')
     await tx.script(`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)

@@ -79,7 +79,7 @@ export function statements<Shape extends object, Values extends object, Row>(
   build: (p: Slots<Values>, shape: Shape) => Compilable<Row> | RawBuilder<Row>,
   isPlannedAnew: (shape: Shape) => boolean = () => false,
 ): (shape: Shape) => Statement<Values, Row> {
-  // What was asked for last stands last.
+  // The last given value comes last.
   const family = new Map<string, Statement<Values, Row>>()
   const make = (shape: Shape): Statement<Values, Row> => {
     const made = compile(build(slots<Values>(), shape))

@@ -4,7 +4,7 @@ const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`
 export const containing = (text: string): string => `%${escaped(text)}%`
 
 export type Meant = 'whole' | 'part' | null
-/** What has less than three signs means what is called just so: no index knows where else it stands. */
+/** Words of fewer than three characters match exactly: no trigram index finds them. */
 export const meant = (text: string): Meant =>
   text === '' ? null : /^.{1,2}$/su.test(text) ? 'whole' : 'part'
 /** The `ilike` pattern for what is meant. */

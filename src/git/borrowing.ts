@@ -14,7 +14,7 @@ export async function borrowCommit(
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   if (!isSha(sha)) throw new TypeError('Commits are named by full hashes')
-  // What is asked for may have stopped being the tip of its branch a moment ago.
+  // A requested commit may have stopped being the tip of its branch a moment ago.
   const settings = ['safe.directory=*', 'uploadpack.allowAnySHA1InWant=true'].map((one) => `-c '${one}'`)
   const uploadPack = `'${git.spawner.binary.replaceAll("'", `'\\''`)}' ${settings.join(' ')} upload-pack`
   const args = [

@@ -17,8 +17,8 @@ interface Sync {
 }
 
 /*
- * What only touches the file system's memory is done at once: handing it to another thread costs more than doing it,
- * and a small commit has dozens of such steps. Waiting for the disk, and long writes, happen aside.
+ * Steps that only touch the file system's memory run at once: handing one to another thread costs more than doing it,
+ * and a small commit has dozens. Waits for the disk and long writes are asynchronous.
  */
 const smallBytes = 256 * 1024
 const writeAside = promisify(write)
@@ -112,7 +112,7 @@ export function temporaryName(prefix: string): string {
   return `${prefix}_${instance}${lastTemporary.toString(36)}`
 }
 
-/** What is on its way to the disk, by repository: a ref moves only when all it may lead to is there. */
+/** Pending writes to the disk, by repository: a ref moves only when all objects it may lead to are durable. */
 export class PendingSyncs {
   readonly #pending = new Map<string, Set<Promise<void>>>()
 

@@ -15,7 +15,7 @@
 export type GitFault =
   'exit' | 'timeout' | 'too_large' | 'aborted' | 'busy' | 'gone' | 'spawn' | 'moved' | 'refused' | 'closed'
 
-/** What is known about a failed process; every part is optional because it may never have started. */
+/** Details of a failed process; every part is optional because it may never have started. */
 export interface GitErrorDetails {
   args?: readonly string[]
   code?: number | null

@@ -73,7 +73,7 @@ const statsEntries = 20_000
 const writeDelayMs = 500
 const writePatienceMs = 5_000
 const defaultGraphBytes = 48 * 1024 * 1024
-/** What an entry takes beside its own bytes: objects, buffers of their own, and what they leave between them. */
+/** Overhead of a cache entry beside its own bytes: objects, buffers and fragmentation. */
 const entryBytes = 1_500
 const digestEntries = 20_000
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'

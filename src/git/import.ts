@@ -31,7 +31,7 @@ interface Source {
   url: string
   /** Settings of git, as arguments before its command. */
   settings: string[]
-  /** What git needs besides to read from there: options of the command and its environment. */
+  /** Options and environment of the git command that reads from there. */
   options: string[]
   environment: Record<string, string>
 }

@@ -23,7 +23,7 @@ import type { Blob } from './objects/tree.ts'
 import { writesAt, type Writes } from './writes.ts'
 import type { Writing } from './write_parts.ts'
 
-/** What one repository can be asked. A handle is cheap and holds nothing; it may outlive the repository. */
+/** One repository. A handle is cheap and holds nothing; it may outlive the repository. */
 export interface Repository extends Reach, Writes {
   /** The path it was asked for by, relative to the room's root. */
   readonly path: string
@@ -62,7 +62,7 @@ export interface Repository extends Reach, Writes {
   log(query: LogQuery): Promise<readonly string[]>
 }
 
-/** What all repositories of a room share. */
+/** Parts shared by all repositories of a room. */
 export interface Room {
   readonly spawner: Spawner
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>

@@ -13,7 +13,7 @@ import type { RoomFolder } from './care/room_folder.ts'
 import { TreeReader } from './objects/tree.ts'
 import { UnderWay } from './objects/under_way.ts'
 
-/** What the writing side of a room is made of; one for all its repositories. */
+/** Parts of the writing side of a room; one for all its repositories. */
 export interface Writing {
   readonly objects: Pool<ObjectQuestion, ObjectAnswer | undefined>
   readonly trees: TreeReader

@@ -21,9 +21,9 @@ import type { Blob, Entry, EntryQuery } from './objects/tree.ts'
 import type { TreeLine } from './objects/tree_lines.ts'
 import type { Writing } from './write_parts.ts'
 
-/** What a repository can be asked about refs, trees and files, and everything that writes into it. */
+/** Reads of refs, trees and files of a repository, and all writes into it. */
 export interface Writes {
-  /** What the ref of exactly this full name holds; undefined when there is none, or no repository. */
+  /** The hash of the ref of exactly this full name; undefined without one, or without a repository. */
   ref(fullName: string): Promise<string | undefined>
   /** All refs whose full names start with `prefix` (`refs/heads/`), in the order of their names' bytes. */
   refs(prefix: string): Promise<Ref[]>
@@ -35,7 +35,7 @@ export interface Writes {
    * While somebody's turn to push is on (see PushTurns) all but that `pusher` wait.
    */
   locked<T>(refs: readonly string[], work: () => Promise<T>, pusher?: string): Promise<T>
-  /** Whose turn it is to write: for pushes. */
+  /** Turns of pushers. */
   readonly turns: RepositoryTurns
   /**
    * Moves all refs or none, durably with all objects written before, each only from where the caller saw it. Throws
@@ -43,7 +43,7 @@ export interface Writes {
    * TypeError for names and hashes that are none. Callers hold `locked` around what they read and this.
    */
   moveRefs(moves: readonly RefMove[]): Promise<void>
-  /** What is at `path` in the tree of `treeish`, a full hash of a commit or tree; undefined when nothing is. */
+  /** The entry at `path` in the tree of `treeish`, a full hash of a commit or tree; undefined without one. */
   entry(treeish: string, path: string): Promise<Entry | undefined>
   /** One page of a directory in git's order; undefined when `path` is no directory there. */
   entries(treeish: string, query: EntryQuery): Promise<Entry[] | undefined>

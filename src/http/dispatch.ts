@@ -55,7 +55,7 @@ export function mount(
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** What happens here, in this order, happens to every request. `read` is the GET of the same path. */
+/** Every request passes these steps in this order. `read` is the GET of the same path. */
 function compile(op: NamedOperation, around: Surroundings, read: NamedOperation | undefined): Handler {
   const { instance, signIn } = around
   if (op.inbound !== undefined) return compileInbound(op, around)

@@ -18,7 +18,7 @@ export interface Visit {
   readonly ip: string
   /** The record to read in the same round trip as the token. */
   readonly preload: { readonly kind: Preload; readonly ref: string } | undefined
-  /** What opens the operation beside `api` and `read_api`. */
+  /** Scopes that open the operation beside `api` and `read_api`. */
   readonly scopes?: readonly string[]
   /** Whether a token may come as the password of HTTP Basic. */
   readonly basic?: boolean
@@ -30,7 +30,7 @@ export interface Visit {
 export interface Visitor {
   readonly actor: Actor | null
   readonly tokenId: number | null
-  /** Whose token it is, when that is not the actor. */
+  /** The owner of the token, where it is not the actor. */
   readonly owner?: Actor
   /** The running job whose token it is. */
   readonly jobId?: number
@@ -45,7 +45,7 @@ export function compilePreload(op: NamedOperation): (path: PathParams) => Visit[
   return (path) => ({ kind, ref: readRef(path, param) })
 }
 
-/** What gates and handlers see, as the kernel builds it. */
+/** The context of gates and handlers, as the kernel builds it. */
 export type AnyContext = Context & Record<string, unknown>
 
 const inTransaction: Transact = (ctx, work) => ctx.db.transaction((db) => work({ ...ctx, db }))

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Instance } from '../instance.ts'
 import { noSuchRecord, type Problem } from './problems.ts'
 
-/** Who is calling. */
+/** The caller. */
 export interface Actor {
   readonly id: number
   readonly username: string
@@ -25,7 +25,7 @@ export interface Context extends Instance {
   readonly bytes: Buffer
   /** A request header, by its lower-case name. */
   readonly header: (name: string) => string | undefined
-  /** What was read in the same round trip as the caller's token; only the gate that asked for it looks here. */
+  /** The record read in the same round trip as the caller's token; only the gate that asked for it reads this. */
   readonly preloaded: unknown
   /**
    * Operations that move refs call it under the lock of the refs: throws 412 where `If-Match` no longer holds, and the

@@ -21,7 +21,7 @@ export class Answer {
   }
 }
 
-/** What a caller asked of a list. `offset` counts records. */
+/** The page that a caller asked for. `offset` counts records. */
 export interface PageRequest {
   readonly number: number
   readonly limit: number
@@ -104,7 +104,7 @@ export interface Operation<
    * password will not do is taken for a caller without a token, as published.
    */
   readonly challenge?: string
-  /** What parameters of the GET at the same path are called here, where that is another name: `If-Match` is about its answer. */
+  /** Parameters of the GET at the same path by their names here, where those differ: `If-Match` is about its answer. */
   readonly reads?: Readonly<Record<string, string>>
   /** Gates that stand before the parameters are read; they see path parameters only. */
   readonly first?: F

@@ -47,7 +47,7 @@ export const absent = (text: string): Problem => message(404, text)
 export const noSuchToken = (): Problem => message(404, { error: 'Not found' })
 export const conflict = (text: string | object = '409 Conflict'): Problem => message(409, text)
 export const preconditionFailed = (): Problem => message(412, '412 Precondition Failed')
-/** What was asked for is larger than is sent this way. */
+/** The requested content is larger than this operation sends. */
 export const tooLarge = (text: string): Problem => message(413, text)
 /** Git holds an object, or found a result, of more bytes than the server reads for one request. */
 export const objectTooLarge = (): Problem => tooLarge('413 Request Entity Too Large')

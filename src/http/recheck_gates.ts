@@ -3,8 +3,8 @@ import { Redirect } from './redirect.ts'
 import { Problem } from './problems.ts'
 
 /**
- * What a handler leans on may go away under it, and it fails in as many ways as it does things. The gates know: how they
- * refuse the caller now, if they do. A database that is away is not asked again.
+ * A record may be deleted under a handler, which then fails in many ways. The gates answer how the caller is refused
+ * now, if at all. A database that is unavailable is not asked again.
  */
 export async function recheckGates(
   error: unknown,

@@ -14,7 +14,7 @@ export class Redirect extends Error {
   }
 }
 
-/** Whoever writes is not led on. */
+/** Writes are not redirected. */
 export const hasMoved = (): Problem => rejected('Non GET methods are not allowed for moved projects')
 
 /** Leads the caller on to the same place by the id of the record. */

@@ -3,7 +3,7 @@ import type { AnswerCheck } from './answers/answers.ts'
 import type { Visit, Visitor } from './entry.ts'
 import type { Actor } from './gate.ts'
 
-/** What the server around the operations gives each of them. */
+/** Parts of the server that operations need. */
 export interface Surroundings {
   readonly instance: Instance
   /** Tells who is calling. Throws the published Problem for a token that will not do. */

@@ -45,7 +45,7 @@ export async function write(op: NamedOperation, around: Write): Promise<unknown>
       if (conditional)
         return onSnapshot(instance.db, async (db) => {
           const again = await enterAgain(db)
-          // What the condition compared may come from git, which a transaction does not wait for.
+          // The compared value may come from git, which a transaction does not wait for.
           if (!isSameRecord(op, ctx, again)) throw preconditionFailed()
           return work(again as never)
         })

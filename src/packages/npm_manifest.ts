@@ -33,7 +33,7 @@ export const isManifestTooLarge = (manifest: Manifest): boolean =>
   JSON.stringify(manifest, (key, value: unknown) => (UNCOUNTED.has(key) ? undefined : value)).length >=
   MAX_MANIFEST
 
-/** What is kept of the manifest of a version. */
+/** The stored part of a version's manifest. */
 export const keptManifest = (manifest: Manifest, dist: Dist): Manifest => ({
   ...Object.fromEntries(KEPT.flatMap((key) => (key in manifest ? [[key, manifest[key]]] : []))),
   dist,

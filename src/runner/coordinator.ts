@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { send, textOf, type Sent } from './http.ts'
 import type { ArtifactSpec, Dependency, JobPayload } from './payload.ts'
 
-/** Who this process is. */
+/** Identity of this process. */
 export interface Identity {
   /** The server's address, without a slash at the end. */
   readonly url: string

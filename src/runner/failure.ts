@@ -12,7 +12,7 @@ export class JobFailure extends Error {
 /** Why a job is stopped before its end. `gone`: the server wants nothing more of it. */
 export type Stop = 'timeout' | 'canceling' | 'gone' | 'shutdown'
 
-/** What stops a job, in two steps: its scripts, and then also what comes after them. */
+/** Signals that stop a job, in two steps: its scripts, and then also the steps after them. */
 export class Stops {
   readonly #scripts = new AbortController()
   readonly #all = new AbortController()

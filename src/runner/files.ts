@@ -44,7 +44,7 @@ export interface Wanted {
   readonly untracked: readonly string[]
 }
 
-/** What of a directory goes into an archive. */
+/** Files of a directory that go into an archive. */
 export async function selectFiles(root: string, { paths, exclude, untracked }: Wanted): Promise<Selection> {
   const notes: string[] = []
   const wanted = paths.flatMap((path) => {

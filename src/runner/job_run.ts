@@ -132,7 +132,7 @@ export class JobRun {
     if (stops.first !== undefined) throw stopped(stops.first, job.runner_info.timeout)
   }
 
-  /** What follows the scripts, whether or not they succeeded. The job's failure. */
+  /** Steps after the scripts, whether or not they succeeded. Returns the job's failure. */
   async #afterwards(failure: JobFailure | undefined): Promise<JobFailure | undefined> {
     const { stops, job } = this.#parts
     if (stops.all.aborted) return failure

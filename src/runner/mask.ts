@@ -17,7 +17,7 @@ const MAX_TOKEN_BYTES = 512
 export interface Mask {
   /** The masked bytes that are safe to show; a possible beginning of a secret is held back. */
   readonly push: (chunk: Buffer) => Buffer
-  /** What was held back. */
+  /** The held-back bytes. */
   readonly end: () => Buffer
 }
 

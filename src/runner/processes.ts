@@ -38,7 +38,7 @@ export function run({ file, args, cwd, env, write, signal }: Program): Promise<n
     const tidy = (): void => {
       signal.removeEventListener('abort', stop)
       clearTimeout(hard)
-      // What the program left behind ends with it.
+      // Processes that the program left behind end with it.
       killAll('SIGKILL')
     }
     child.once('error', (error) => {

@@ -13,7 +13,7 @@ import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import type { TransferLimits, Transfers } from './transfers.ts'
 
-/** What bounds a conversation. Times in milliseconds, sizes in bytes. */
+/** Limits of an exchange. Times in milliseconds, sizes in bytes. */
 export interface TransportOptions {
   readonly transfers?: Partial<TransferLimits>
   /** How long neither side may send anything. */
@@ -28,7 +28,7 @@ export interface Surroundings extends TransportOptions {
   readonly admit: (actor: Actor | null, ip: string) => Promise<Record<string, string>>
 }
 
-/** What every route has at hand. */
+/** Context of every route. */
 export type Around = Surroundings & {
   readonly access: ReturnType<typeof createGitAccess>
   readonly serving: Serving
@@ -84,7 +84,7 @@ export function answerRefusal(error: unknown, request: FastifyRequest, reply: Fa
   const refusal = refusalOf(error)
   if (refusal === undefined) throw error
   if (refusal.status >= 500) request.log.warn({ err: error }, 'a transfer failed')
-  // What is not read of the body must not be taken for the next request.
+  // Unread bytes of the body must not be taken for the next request.
   if (!request.raw.complete) reply.header('connection', 'close')
   return reply
     .code(refusal.status)

@@ -28,7 +28,7 @@ import { relay } from './relay.ts'
 import { Transfers } from './transfers.ts'
 
 const MB = 1024 * 1024
-/** What a client says while it negotiates: some 50 bytes for each ref and each commit it has. */
+/** A client's negotiation: some 50 bytes for each ref and each commit it has. */
 const NEGOTIATION = 64 * MB
 const PROGRAMS: Readonly<Record<string, GitProgram>> = {
   'git-upload-pack': 'upload-pack',

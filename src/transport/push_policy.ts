@@ -7,11 +7,11 @@ import { isFullRefName } from '../git/refs/refs.ts'
 import type { PushCommand } from '../git/wire/push_request.ts'
 import type { Actor } from '../http/gate.ts'
 
-/** What decides about a push beside its commands. */
+/** Facts that decide about a push beside its commands. */
 export interface PushContext {
   readonly actor: Actor
   readonly project: Project
-  /** What holds for a branch; undefined where nothing protects it. */
+  /** The protection of a branch; undefined without one. */
   readonly rules: (branch: string) => PushRule | undefined
   /** The repository has no branch yet, and this holds for every one. */
   readonly whileEmpty: { readonly rule: PushRule | undefined } | undefined
@@ -21,7 +21,7 @@ export interface PushContext {
   readonly membersUrl: string
 }
 
-/** What becomes of one command before anything of it is looked at: a refusal in words, or what must still be shown. */
+/** The first check of a command: a refusal in words, or the checks still needed. */
 export interface Judged {
   readonly refusal?: string
   /** It must add to what is there: the branch is protected from force. */
@@ -75,7 +75,7 @@ function judgeBranch(branch: string, command: PushCommand, context: PushContext)
   if (to === undefined) return { refusal: deletion(context) }
   const holder = holderOf(context)
   if (from === undefined) return mayPush(rule, holder) ? {} : { refusal: creation(rule, context) }
-  // Whoever may not push here learns that, and not that it was by force.
+  // Without the right to push, the refusal says that and does not mention force.
   if (!mayPush(rule, holder))
     return { refusal: 'You are not allowed to push code to protected branches on this project.' }
   return { onlyForward: !rule.allowForcePush }

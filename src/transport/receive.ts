@@ -11,15 +11,15 @@ import { judgeAll, recheckPush, type Judgement, type Push } from './judging.ts'
 import { HIDDEN } from './push_policy.ts'
 
 const HEADS = 'refs/heads/'
-/** What git says of a ref that somebody else moved. */
+/** Git's message for a ref that was moved concurrently. */
 const OVERTAKEN = 'fetch first'
 const BATCH = 256
 const PACK_HEADER = 12
-/** What every ref of a push hears of which another was refused. */
+/** The message for every ref of a push with another refused ref. */
 const DECLINED = 'pre-receive hook declined'
 
 interface Outcome {
-  /** What the client shows to people. */
+  /** Messages for people. */
   readonly words: string
   /** 'ok', or why the pack was not taken. */
   readonly unpack: string
@@ -29,7 +29,7 @@ interface Outcome {
 /** Takes a push, or refuses it, and returns what the client is told. Throws only for faults of this server. */
 export async function receive(push: Push, report: PushReport): Promise<Buffer> {
   const { words, unpack, verdicts } = await settleVisible(push)
-  // Who was overtaken keeps the claim to a turn; whatever else came of it, nothing is left to wait for.
+  // An overtaken pusher keeps the claim to a turn; any other result ends it.
   if (!verdicts.some(({ refusal }) => refusal === OVERTAKEN)) {
     const { instance, entry } = push
     instance.git.repository(entry.path).turns.landed(String(entry.actor.id))
@@ -88,7 +88,7 @@ function refuseSome(judged: Judgement): Outcome | undefined {
     unpack: 'ok',
     verdicts: [...judged].map(([{ ref }, { refusal }]) => ({
       ref,
-      // What fills more than a line is for people to read above.
+      // Texts longer than a line go to the messages for people.
       refusal: refusal === undefined || refusal.includes('\n') ? DECLINED : refusal,
     })),
   }
@@ -213,7 +213,7 @@ async function faultOf(work: () => Promise<void>): Promise<string | undefined> {
   }
 }
 
-/** What git said of a pack it would not take, without the places of this machine. */
+/** Git's message about a refused pack, without paths of this machine. */
 const saidBy = (stderr: string): string =>
   stderr
     .split('\n')

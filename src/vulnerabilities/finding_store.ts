@@ -14,7 +14,7 @@ const lock = statement(
   (p: Slots<{ project_id: number }>) =>
     sql`select pg_advisory_xact_lock(7163021, hashint8(${p.project_id}::bigint))`,
 )
-/** What became of stored findings. */
+/** Counts of stored findings by result. */
 interface Stored {
   readonly given: number
   readonly created: number

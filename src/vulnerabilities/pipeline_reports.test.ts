@@ -40,7 +40,7 @@ const entries = (JSON.parse(REPORT) as { vulnerabilities: Entry[] }).vulnerabili
 const reportOf = (vulnerabilities: readonly unknown[], type = 'sast', id = 'semgrep'): string =>
   JSON.stringify({ vulnerabilities, scan: { type, scanner: { id, name: id } } })
 
-/** What a job uploads, by the type of its report, and how it ends. */
+/** Uploads of a job, by the type of its report, and how it ends. */
 interface Ran {
   readonly reports: Readonly<Record<string, string | Buffer>>
   readonly state?: 'success' | 'failed'

@@ -113,7 +113,7 @@ suite('addresses', () => {
     }
   })
 
-  // Whoever decodes twice turns these into other paths.
+  // Decoding twice turns these into other paths.
   test('GEN-17: an address is decoded once', async () => {
     const inner = await world().make.group({ parent: group, visibility: 'public' })
     assert.equal((await get(`/groups/${encodeURIComponent(inner.full_path)}`)).status, 200)

@@ -130,7 +130,7 @@ suite('names of branches', () => {
       await refused({ branch: 'fresh', start_branch: branch })
     })
 
-  // Who reads `git log <name>` afterwards would see the attacker's commit for that of the hash.
+  // `git log <name>` would show the attacker's commit for that of the hash.
   test('COM-06: a branch is not named like a hash', async () => {
     for (const branch of [code.history.sha.root, 'ABCDEF0123'.repeat(4)])
       await refused(

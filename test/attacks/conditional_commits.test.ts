@@ -41,7 +41,7 @@ test('GEN-37: of many who write a file on the same condition one succeeds, and n
   }
 })
 
-// Somebody commits without any condition in between.
+// A concurrent commit without any condition.
 test('GEN-37: a condition fails where a commit without one came before', async () => {
   const tag = await read()
   const actions = [{ action: 'update', file_path: 'README', content: 'overtaken' }]

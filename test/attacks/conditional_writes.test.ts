@@ -123,7 +123,7 @@ suite('writes with If-Match', () => {
     assert.ok(statuses.includes(412) || statuses.includes(404), statuses.join())
   })
 
-  // What a path shows may lie in its query: the tag is that of the same question.
+  // A path may take part of its record from the query: the tag is that of the same query.
   test('GEN-37: the parameters that choose the record choose it for the tag too', async () => {
     const admin = await world().make.admin()
     const path = '/application/plan_limits'

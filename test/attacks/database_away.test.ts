@@ -96,7 +96,7 @@ test('GEN-28: without its database the service is 503, and serves again when it 
   assert.deepEqual(waited.at(-1)?.json<object>(), before)
   assert.equal((await until(201, () => create('after'))).at(-1)?.statusCode, 201)
 
-  // What was acknowledged is there, and nothing else but what was on its way when the answer was lost.
+  // Acknowledged writes are there, and nothing else but those under way when the answer was lost.
   const list = await app.inject({ url: `${path}?per_page=100`, headers })
   const kept = new Set(list.json<{ name: string }[]>().map(({ name }) => name))
   answers.forEach(({ statusCode, body }) => {
@@ -113,7 +113,7 @@ test('GEN-28: without its database the service is 503, and serves again when it 
   )
 })
 
-// Whoever spreads requests over several servers asks these two, and restarts what is not alive.
+// A load balancer asks these two, and restarts a server that is not alive.
 test('readiness fails until there is an administrator, and while the database takes no writes', async (t) => {
   const { app, make, opened, close } = await openInside()
   t.after(close)

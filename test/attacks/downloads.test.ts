@@ -1,4 +1,4 @@
-/* Somebody asks for large files again and again and never reads them, or goes away in the middle. */
+/* Clients that ask for large files again and again and never read them, or abort in the middle. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'

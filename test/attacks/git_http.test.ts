@@ -13,7 +13,7 @@ import type { Someone } from '../support/makers.ts'
 import { bodyOf, request, speak } from '../support/wire.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// What no git client would send to where git clients are served.
+// Requests to git addresses that no git client would send.
 
 const MB = 1024 * 1024
 const NONE = '0'.repeat(40)
@@ -152,7 +152,7 @@ test('names that no ref of a client has move nothing', async () => {
     ['refs/heads/@{-1}', 'funny refname'],
     ['refs/heads//x', 'funny refname'],
     [`refs/heads/${'x'.repeat(1_001)}`, 'funny refname'],
-    // What others would take for another ref, or for a hash.
+    // Names that others would take for another ref, or for a hash.
     ['refs/heads/refs/heads/main', 'Branch name is invalid'],
     ['refs/heads/HEAD', 'Branch name is invalid'],
     ['refs/tags/refs/heads/main', 'Tag name is invalid'],

@@ -99,7 +99,7 @@ test('a group goes away under what is made in it', async () => {
       ['POST', `/groups/${id}/milestones`, { title: 'one' }],
       ['POST', '/projects', { name: `two ${round}`, namespace_id: id, initialize_with_readme: true }],
     ])
-    // Whoever deletes it is not told that it is gone while it stands.
+    // A deletion is not acknowledged while the record stands.
     checkAnswers(gone ? [gone] : [], said('409 Conflict: Resource lock'))
     const noHome = JSON.stringify({ message: { namespace: ['is not valid'] } })
     checkAnswers(answers, [

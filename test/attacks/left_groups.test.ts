@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedWorld } from '../support/stand.ts'
 
-// What a project shows of the groups around it, it shows no more once it has left them.
+// A project that left its groups shows nothing of them.
 
 const at = sharedWorld()
 

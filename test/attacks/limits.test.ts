@@ -40,7 +40,7 @@ suite('request rates', () => {
     assert.deepEqual(limitsOf(await list(await world().make.user())), {})
   })
 
-  // Somebody's script runs wild; its owner is told when to come back, in the published words.
+  // A runaway script is told when to come back, in the published words.
   test('GEN-38: past the allowance it is 429, with everything a client needs to wait', async () => {
     await allow('authenticated', 3)
     const user = await world().make.user()

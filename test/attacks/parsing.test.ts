@@ -193,7 +193,7 @@ suite('bodies that are not what they say', () => {
       FORM_TYPE,
     ))
 
-  // What PostgreSQL cannot store must not reach it.
+  // Text that PostgreSQL cannot store must not reach it.
   for (const [what, body] of [
     ['a NUL', String.raw`{"name":"a\u0000b","color":"red"}`],
     ['half a surrogate pair', String.raw`{"name":"a\ud800b","color":"red"}`],

@@ -149,7 +149,7 @@ suite('rights taken away', () => {
     assert.equal(await status(labelsOf(group), member), 200)
   })
 
-  // What everybody may see stays open to the denied, who could sign out to see it.
+  // Public records stay open to denied users, who could sign out to see them.
   test('AUTH-13: who has no access sees a public group as a stranger does', async () => {
     const { make } = world()
     const group = await make.group({ visibility: 'public' })

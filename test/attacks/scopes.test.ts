@@ -146,7 +146,7 @@ suite('operations of administrators', () => {
       assert.equal(await contents(world()), before)
     })
 
-  // What only administrators get is left out for others, without a word.
+  // Fields for administrators are left out silently for others.
   test('AUTH-10: administrators’ parameters have no effect for others', async () => {
     for (const path of [`/groups/${group.id}`, '/groups']) {
       const wished = await world().get(

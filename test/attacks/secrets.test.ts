@@ -142,7 +142,7 @@ suite('secrets in what is written down', () => {
     })
   })
 
-  // Whoever reads the database must not be able to sign in with what is there.
+  // The stored rows must not allow a reader of the database to sign in.
   test('tokens are kept as digests only', async () => {
     const [kept] = await rowsOf(
       world(),

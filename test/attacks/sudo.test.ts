@@ -15,7 +15,7 @@ const world = sharedWorld(async ({ make }) => {
 })
 
 const UNAUTHORIZED = { message: '401 Unauthorized' }
-/** Whom the service takes the caller for: an ordinary one sees the personal namespace only. */
+/** The user that the caller acts as: an ordinary one sees the personal namespace only. */
 async function ask(options: CallOptions): Promise<unknown> {
   const { body } = await world().call('GET', '/namespaces', options)
   return Array.isArray(body) ? body.map(({ path }: { path: string }) => path) : body

@@ -123,7 +123,7 @@ suite('slow clients', () => {
     for (const { statuses } of await Promise.all(slow)) assert.deepEqual(statuses, [408])
   })
 
-  // Who hangs up in the middle of a body is no sign that the database is away.
+  // An aborted body is no sign that the database is unavailable.
   test('a client that goes away while sending is no trouble of the server', async () => {
     const { logs } = world()
     logs.length = 0

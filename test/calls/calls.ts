@@ -1,7 +1,7 @@
 import type { Scene } from './scene.ts'
 import type { World } from '../support/world.ts'
 
-/** Who calls: a user with each level there is on the group, one with none, an administrator, and nobody. */
+/** Callers: a user with each level on the group, one with none, an administrator, and an anonymous one. */
 export const CALLERS = [
   ...(['none', 'no_access', 'minimal_access', 'guest', 'planner', 'reporter'] as const),
   ...(['developer', 'maintainer', 'owner', 'admin', 'nobody'] as const),
@@ -34,7 +34,7 @@ export interface Calls {
   readonly set?: (world: World, scene: Scene, operation: string) => Promise<Readonly<Record<string, string>>>
   /** Operations that write nothing, whatever their method is. */
   readonly reads?: readonly string[]
-  /** What a refused call must not change beside the database. */
+  /** State that a refused call must not change beside the database. */
   readonly see?: (world: World, scene: Scene) => Promise<string>
 }
 

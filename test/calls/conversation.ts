@@ -4,7 +4,7 @@ import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
 
-// Whatever people talk about, the lines are alike: they differ in who sees the thing itself.
+// Noteables of all kinds have the same rows: they differ in who sees the record.
 
 const NOUNS = ['Issue', 'MergeRequest', 'Snippet', 'Epic', 'Commit'] as const
 type Noun = (typeof NOUNS)[number]

@@ -1,7 +1,7 @@
 import { rowOf } from '../support/rows.ts'
 import type { Calls } from './calls.ts'
 
-/** What became of issues, merge requests and epics, and the reminders of them; the Owner and Guests have one each. */
+/** Events of issues, merge requests and epics, and their to-do items; the Owner and Guests have one each. */
 export const events: Calls = {
   inPrivate: `
                                     none   0   5  10  15  20  30  40  50 adm nobody

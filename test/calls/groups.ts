@@ -3,7 +3,7 @@ import type { World } from '../support/world.ts'
 import type { Calls } from './calls.ts'
 import type { Scene } from './scene.ts'
 
-/** What groups do beside being listed and read. */
+/** Operations of groups beside lists and reads. */
 export const groups: Calls = {
   inPrivate: `
                                none   0   5  10  15  20  30  40  50 adm nobody

@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts'
 
 const known = new WeakMap<Scene, Someone>()
 
-/** Somebody who has to do with nothing else in the scene. */
+/** A user without any relation to the scene. */
 export async function somebody(world: World, scene: Scene): Promise<Pick<Someone, 'id' | 'username'>> {
   const id = known.get(scene)?.id ?? 0
   const [row] = await rowsOf<Someone>(world, 'select id, username from users where id = $1', [id])

@@ -49,7 +49,7 @@ async function restore({ repository, refs }: Stand): Promise<void> {
   )
 }
 
-/** What a repository holds: `main` is protected for maintainers, every other branch is open to developers. */
+/** Operations of repositories: `main` is protected for maintainers, every other branch is open to developers. */
 export const repositories: Calls = {
   inPrivate: `
                             none   0   5  10  15  20  30  40  50 adm nobody

@@ -38,7 +38,7 @@ export const callerOf = ({ callers }: Scene, who: Caller): Someone => {
   return found
 }
 
-/** What stands in an operation's path, once its scene is set. */
+/** Path parameters of an operation, once its scene is set. */
 export async function setScene(
   world: World,
   scene: Scene,

@@ -114,7 +114,7 @@ const optionOf = ({ params }: NamedOperation): string | undefined =>
     ([, of]) => of.type === 'boolean' || of.type === 'integer' || of.enum !== undefined,
   )?.[0]
 
-/** Nobody has signed the commit, and a free name is no record. */
+/** The commit is unsigned, and a free name is no record. */
 const UNSIGNED = 'Commits.showGPGSignature'
 const NO_RECORD = 'Namespaces.exists'
 /** Not even an administrator changes a trigger token of somebody else. */

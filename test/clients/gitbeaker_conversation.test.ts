@@ -28,7 +28,7 @@ before(async () => {
 })
 after(() => harbour.place.clear())
 
-/** What a note comes to. */
+/** A note, reduced. */
 const essence = (note: unknown): unknown[] => {
   const { type, body, noteable_type, resolvable } = note as Record<string, unknown>
   return [noteable_type, type, body, resolvable]

@@ -1,4 +1,4 @@
-/* What the unmodified client tells its user when the server refuses. */
+/* The message that the unmodified client shows when the server refuses. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { errorOf, openHarbour, type Harbour } from '../support/harbour.ts'

@@ -42,7 +42,7 @@ test('it makes a project, reads it back, changes it, forks it, moves it and remo
     ['harbour/tide-table', 'main', false, ['sea']],
   )
   assert.deepEqual(shown(await Projects.show('harbour/tide-table')), made)
-  // What releasing and updating bots look at before they begin.
+  // Calls that release and update bots make before they begin.
   const { permissions } = made as unknown as {
     permissions: { project_access: unknown; group_access: { access_level: number } }
   }

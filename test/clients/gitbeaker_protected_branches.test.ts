@@ -14,7 +14,7 @@ interface Seen {
   readonly allow_force_push: boolean
   readonly push_access_levels?: readonly { readonly access_level: number }[]
 }
-/** What a protection comes to. */
+/** A protection, reduced. */
 function essence(given: unknown): unknown[] {
   const { name, allow_force_push, push_access_levels = [] } = given as Seen
   return [name, allow_force_push, push_access_levels.map(({ access_level }) => access_level)]

@@ -19,7 +19,7 @@ const row = (given: unknown): Row => given as Row
 const pick = (given: unknown, ...names: string[]): unknown[] => names.map((name) => row(given)[name])
 const gone = async (work: Promise<unknown>): Promise<void> => assert.equal((await errorOf(work)).status, 404)
 
-/** What one test leaves for the next: the story is one. */
+/** State that one test leaves for the next: they tell one story. */
 const made = { ann: 0, yard: 0, dock: 0, ship: 0, label: 0, milestone: 0, issue: 0, snippet: 0, badge: 0 }
 
 test('it makes people, places and a history', async () => {

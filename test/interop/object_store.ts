@@ -54,7 +54,7 @@ async function large({ api, project, token }: RegistryTarget, store: ObjectStore
   assert.equal((await put('late')).status, 201)
 }
 
-/** What is refused or breaks off leaves neither an object nor a part. */
+/** Refused and aborted uploads leave neither an object nor a part. */
 async function broken(store: ObjectStore): Promise<void> {
   const database = await createTestDatabase()
   const db = createClient({ connectionString: database.url })

@@ -9,7 +9,7 @@ const ROOT_TOKEN = 'a-token-of-the-interop-run'
 
 interface Ran {
   readonly code: number
-  /** What it wrote to standard output and standard error. */
+  /** Its standard output and standard error. */
   readonly output: string
 }
 

@@ -1,4 +1,4 @@
-/* What is typed wrong, and the help that is there: the real program, with nothing opened. */
+/* Wrong arguments and help texts: the real program, with nothing opened. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/* What the environment says, and what the real program makes of it. */
+/* Environment variables as the real program reads them. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'

@@ -71,7 +71,7 @@ async function listAll(server: Running, repo: Repo): Promise<Shown[]> {
   }
 }
 
-/** What is merged is in the branch once, and what is in the branch is merged. */
+/** A merged request is in the branch once, and a commit in the branch belongs to a merged request. */
 function assertAgree(repo: Repo, all: readonly Shown[]): void {
   const files = new Set(gitLines(repo.directory, ['ls-tree', '-r', '--name-only', 'main']))
   const line = gitLines(repo.directory, ['log', '--first-parent', '--format=%H', 'main'])

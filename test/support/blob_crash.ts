@@ -19,7 +19,7 @@ export interface CrashOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Lines of which a piece of a body is made. */
   readonly lines: number
-  /** What lies in the storage, without rows. */
+  /** Files in the storage without rows. */
   readonly leftovers: () => readonly string[]
 }
 

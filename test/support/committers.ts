@@ -30,7 +30,7 @@ export async function makeRepo(place: Place, path: string, token: string, source
   return { id, token, directory: join(place.dataDir, 'repositories', folder, `${id}.git`) }
 }
 
-/** What the server answers; undefined when it went away. */
+/** The server's answer; undefined when the connection was lost. */
 export async function ask(
   server: Running,
   { id, token }: Repo,

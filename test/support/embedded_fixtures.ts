@@ -85,7 +85,7 @@ export function serverPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10)
 }
 
-/** Who owns the cluster, in the shape that spawn takes; nothing when that is us already. */
+/** The owner of the cluster, in the shape that spawn takes; undefined for the current user. */
 export function clusterOwner(dataDir: string): { uid: number; gid: number } | object {
   const { uid, gid } = statSync(join(dataDir, 'postgres'))
   return isRoot ? { uid, gid } : {}
@@ -151,7 +151,7 @@ export async function runHolder(
   return Object.assign(child, { pid: child.pid })
 }
 
-/** What a child writes first, on either stream, or all of it when it ends; at most 20 s. */
+/** A child's first output on either stream, or all of it when it ends; at most 20 s. */
 export async function firstOutput(child: ChildProcess): Promise<string> {
   const signal = AbortSignal.timeout(20_000)
   const { stdout, stderr } = child

@@ -1,6 +1,6 @@
 import type { Opened } from '../../src/open.ts'
 
-/** What a database says of itself beside its rows: what a file has made, switched, set or analyzed shows here. */
+/** State of a database beside its rows: created, disabled, set or analyzed by a file. */
 const SHAPE = `
   select jsonb_build_array(
     (select count(*) from pg_class), (select sum(relnatts) from pg_class), (select count(*) from pg_proc),

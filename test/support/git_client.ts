@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 export interface Ran {
   readonly code: number | null
   readonly out: string
-  /** What git tells people. */
+  /** Messages of git for people. */
   readonly told: string
 }
 

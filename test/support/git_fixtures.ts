@@ -1,4 +1,4 @@
-/* What the tests of this room share: a scratch place, the git command line to compare with, and a seeded history. */
+/* Shared by the tests of this room: a scratch directory, the git command line to compare with, and a seeded history. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

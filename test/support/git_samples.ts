@@ -5,7 +5,7 @@ import { gitLines } from './git_fixtures.ts'
 
 export type Roll = (bound: number) => number
 
-/** What a repository has to be asked about. */
+/** Questions to a repository. */
 export interface Subject {
   readonly shas: readonly string[]
   readonly paths: readonly string[]

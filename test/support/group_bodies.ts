@@ -1,6 +1,6 @@
 import type { Namespace } from '../../src/db/schema/tables.ts'
 
-/** What a list tells of a public group that nothing was set on. */
+/** The list record of a public group with default settings. */
 export const groupItem = (group: Namespace): Record<string, unknown> => ({
   id: group.id,
   web_url: `https://guild.example/groups/${group.full_path}`,

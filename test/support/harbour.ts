@@ -68,7 +68,7 @@ export const neighbours = (keep: (i: number) => boolean = () => true): string[] 
     .filter(keep)
     .map((i) => `harbour-${String(i).padStart(2, '0')}`)
 
-/** What the client's error carries: its text and the status behind it. */
+/** The client's error: its text and the status behind it. */
 export async function errorOf(
   work: Promise<unknown>,
 ): Promise<{ status: number | undefined; message: string }> {

@@ -2,7 +2,7 @@ import type { Namespace, Project } from '../../src/db/schema/tables.ts'
 import { rowOf } from './rows.ts'
 import type { World } from './world.ts'
 
-// What people talk about, as rows: for tests of the talk itself.
+// Noteables as rows: for tests of discussions.
 
 export interface Made {
   readonly id: number

@@ -19,7 +19,7 @@ export function objectStoreVersion(): string | undefined {
 }
 
 export interface ObjectStore {
-  /** What configures the server to keep blobs in it. */
+  /** Settings with which the server keeps blobs in it. */
   readonly env: Readonly<Record<string, string>>
   /** Paths of the files of objects, and of parts of uploads. */
   readonly files: () => string[]

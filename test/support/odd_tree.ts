@@ -19,7 +19,7 @@ export const ODD_NAMES = [
 export interface OddTree {
   readonly directory: string
   readonly sha: string
-  /** What the submodule `module` points at. */
+  /** The target of the submodule `module`. */
   readonly pointer: string
   readonly blob: (path: string) => string
 }

@@ -46,7 +46,7 @@ export interface Place {
 export interface Running extends Started {
   readonly url: string
   readonly api: string
-  /** What the first start, with `--json`, told of itself. */
+  /** The output of the first start with `--json`. */
   readonly told: Readonly<Record<string, unknown>>
   readonly get: (path: string, headers?: Env) => Promise<Response>
   readonly stop: () => Promise<Ended>

@@ -31,7 +31,7 @@ export const makeSchedule = (
     ],
   )
 
-/** What waits in the queue under a name, the oldest first, with the time that it is due at. */
+/** Queued jobs of a name, the oldest first, with the time that each is due. */
 export const queuedJobs = (
   world: World,
   name: string,

@@ -7,7 +7,7 @@ export async function listen(app: FastifyInstance): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-/** What a server wrote on one connection until it closed it, or until `wait` milliseconds passed. */
+/** The bytes that a server wrote on one connection until it closed it, or until `wait` milliseconds passed. */
 export interface Heard {
   readonly text: string
   /** The status of each answer. */
@@ -59,5 +59,5 @@ export const request = (line: string, headers: Readonly<Record<string, string>> 
     body,
   ].join('\r\n')
 
-/** What follows the head of the first answer. */
+/** The part after the head of the first answer. */
 export const bodyOf = ({ text }: Heard): string => text.slice(text.indexOf('\r\n\r\n') + 4)

@@ -78,7 +78,10 @@ export const projectEvenArchived = loads({
   find: findSeen,
 })
 
-/** What is read along of a group: whether the caller belongs to something inside, where no role on it shows what is in it. */
+/**
+ * The preloaded part of a group: whether the caller belongs to something inside, where no role on the group itself
+ * shows its content.
+ */
 type SeenGroup = Group & { readonly belongs_below: boolean }
 
 /** A group the caller can see: by its visibility, by a role on it, or by belonging to something inside. */
@@ -142,7 +145,7 @@ export const repository: Gate<'checks', never, { project: Project }, { repositor
     hasRepository(actor, project) ? { repository: git.repository(repositoryPath(project.id)) } : undefined,
 }
 
-/** What of a project says who may read its code. */
+/** Columns of a project that decide who may read its code. */
 type CodeOf = Pick<Project, 'role' | 'visibility' | 'repository_access_level'>
 
 /** Whether the project's repository is switched on for the caller. */

@@ -39,7 +39,7 @@ const lock = statement(
   (p: Slots<{ id: number }>) => sql<{ locked: boolean }>`
     select coalesce((settings->>'membership_lock')::boolean, false) as locked from namespaces where id = ${p.id}`,
 )
-/** Nobody is added to the projects of a group that locks its membership, by whomever. */
+/** The membership of projects is locked where their group says so, for every caller. */
 export const takesMembers: Gate<'checks', never, { project: Project }, object> = {
   kind: 'checks',
   says: 'a project whose group does not lock its membership',

@@ -13,18 +13,18 @@ import { forbidden, refused } from '../../http/problems.ts'
 
 type Here = Has<{ project: Project; repository: Repository; actor: Actor }>
 
-/** What somebody may do to a branch. */
+/** Acts on a branch. */
 interface PushRight {
   readonly pushes: boolean
   /** Whether its history may be replaced. */
   readonly rewrites: boolean
 }
 
-/** What the caller may do to the branch, as its protection stands now. */
+/** Rights of the caller on the branch, as its protection stands now. */
 export async function pushRight(ctx: Here, branch: string): Promise<PushRight> {
   const { actor, project } = ctx
   const holder = { id: actor.id, role: project.role, admin: actor.admin }
-  // Whom no rule could let in costs no look at the rules.
+  // Callers whom no rule could admit cost no read of the rules.
   if (!mayPush(undefined, holder)) {
     const isOffered = (await branchesOpenTo(ctx.db, project, actor.id)).has(branch)
     return { pushes: isOffered, rewrites: isOffered }
@@ -47,7 +47,7 @@ async function ruleOf(ctx: Here, branch: string): Promise<PushRule | undefined> 
   return (await pushRules(db, project))(branch)
 }
 
-/** Who may push into the branch that the parameters name. */
+/** The right to push to the branch of the parameters. */
 export const pushes: Gate<
   'allows',
   never,

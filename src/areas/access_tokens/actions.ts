@@ -15,7 +15,7 @@ import { AccessToken, presentToken } from '../../records/people/access_token.ts'
 import * as bots from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-// What is the same for the tokens of a group and of a project.
+// Shared by the tokens of groups and projects.
 
 const BotToken = t.Object({
   ...AccessToken.properties,
@@ -177,7 +177,7 @@ export const rotating = {
   ): Promise<Static<typeof NewBotToken>> => {
     const { db, actor, source, token } = ctx
     const level = (await bots.levels(db, [token.user_id])).get(token.user_id) ?? 0
-    // Whoever is shown a token may what its bot may.
+    // The token carries all rights of its bot.
     if (token.user_id !== actor.id && !maySetLevel(actor, source, level)) throw unauthorized()
     const made = await rotateToken(ctx, token, ctx.params.expires_at)
     return { ...present(made.row, source, level), token: made.token }

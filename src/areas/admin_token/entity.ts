@@ -81,5 +81,5 @@ export const presentJobOfToken = (
   },
 })
 
-/** What a token is: its record, or that of what it belongs to. */
+/** A token: its own record, or that of its owner. */
 export const TokenAnswer = t.Union([TokenRecord, TriggerToken, Runner, JobOfToken])

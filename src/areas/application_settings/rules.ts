@@ -10,7 +10,7 @@ const positive = (): TSchema => t.Integer({ minimum: 1, maximum: 999_999_999 })
 /** Scripts set these on a new instance; users are made by administrators here, and sign in with tokens. */
 const NO_EFFECT = 'Kept and shown; nothing here depends on it'
 
-/** What every setting takes. */
+/** Options of every setting. */
 export const SETTINGS: Readonly<
   Record<Exclude<SettingName, (typeof COMMAND_LINE_SETTINGS)[number]>, TSchema>
 > = {
@@ -52,7 +52,7 @@ const ALIASES: Readonly<Record<string, SettingName>> = {
   cube_api_key: 'analytics_api_key',
 }
 
-/** What was sent, each setting by its one name. */
+/** The given settings, each under its current name. */
 export const canonical = (sent: Readonly<Record<string, string | number | boolean | undefined>>): Values =>
   Object.fromEntries(
     Object.entries(sent).flatMap(([name, value]) =>
@@ -60,7 +60,7 @@ export const canonical = (sent: Readonly<Record<string, string | number | boolea
     ),
   )
 
-/** What is wrong with the texts, in the published words. */
+/** Faults of the texts, in the published words. */
 export function faultsOf(values: Values): Record<string, string[]> {
   const url = values.analytics_api_base_url
   const prefix = values.personal_access_token_prefix

@@ -8,7 +8,7 @@ import { operation } from '../../http/operation.ts'
 import { notFound, type Problem } from '../../http/problems.ts'
 import { keysOf, oneOf } from '../../http/params/schema.ts'
 
-/** What git makes an archive of, by the published names of formats. */
+/** Archive formats of git by their published names. */
 const FORMATS = {
   'tar.gz': 'tar.gz',
   tgz: 'tar.gz',

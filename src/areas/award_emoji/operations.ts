@@ -47,7 +47,7 @@ const get = operation({
   returns: Reaction,
 })
 
-/** Whoever may say something may react, and to what people said. A refusal is a 404 here, as published. */
+/** The right to comment is the right to react. A refusal is a 404 here, as published. */
 const reacts: Gate<'allows', never, Here, { readonly actor: Actor }> = {
   kind: 'allows',
   says: 'a signed-in user with the right to comment',

@@ -11,9 +11,9 @@ import type { Values } from './rules.ts'
 import * as badges from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-// What is the same for badges of a project and of a group.
+// Shared by the badges of projects and groups.
 
-/** Whose badges, and in what they come out. */
+/** The owner of the badges, and the project they are rendered for. */
 interface Place {
   readonly reach: badges.Reach
   readonly values: (ctx: Context, badges: readonly Urls[]) => Promise<Values | undefined>

@@ -7,7 +7,10 @@ import { firstProject, topLevelName } from './store.ts'
 
 export type Urls = Pick<Badge, 'link_url' | 'image_url'>
 
-/** What the placeholders of some badges stand for in a project at this moment: each is looked up once, and only if it is there. */
+/**
+ * Values of the placeholders of some badges for a project at this moment: each is looked up once, and only if it
+ * occurs.
+ */
 export function valuesInProject(ctx: Context, project: Project, badges: readonly Urls[]): Promise<Values> {
   return valuesOf(ctx, project, placeholdersOf(badges))
 }
@@ -50,7 +53,7 @@ async function valuesOf(ctx: Context, project: Project, wanted: ReadonlySet<Plac
   return values
 }
 
-/** Who may not read the code is not told by a badge what is in it. */
+/** Without the right to read code, placeholders of commits and tags stay empty. */
 const showsCode = ({ actor }: Context, project: Project): boolean => mayReadCode(actor, project)
 
 async function head(ctx: Context, project: Project): Promise<string | undefined> {

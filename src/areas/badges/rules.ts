@@ -1,4 +1,4 @@
-/** What can stand in an address, as `%{name}`. */
+/** Placeholders of an address, as `%{name}`. */
 const PLACEHOLDERS = [
   'project_path',
   'project_title',
@@ -13,7 +13,7 @@ const PLACEHOLDERS = [
   'latest_tag',
 ] as const
 export type Placeholder = (typeof PLACEHOLDERS)[number]
-/** What the placeholders stand for; one that is missing stands for nothing. */
+/** Values of the placeholders; a missing one is empty. */
 export type Values = ReadonlyMap<Placeholder, string>
 
 const FORM = new RegExp(`%\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')

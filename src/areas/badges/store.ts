@@ -7,7 +7,7 @@ import type { Badge } from '../../db/schema/badges.ts'
 import { paged, pageStatements, type Listed } from '../../db/pages.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 
-/** Whose badges: a project's with those of the groups that it is in, or a group's own. */
+/** The badges of a project with those of its groups, or of a group alone. */
 export interface Reach {
   readonly project_id: number | null
   readonly line: readonly number[]
@@ -58,7 +58,7 @@ export async function insert(db: Db, reach: Reach, badge: NewBadge): Promise<Bad
   return db.insert(insertStatement, { ...reach, ...badge })
 }
 
-/** What is null stays as it is. */
+/** Null leaves a column unchanged. */
 interface Changes {
   readonly id: number
   readonly name: string | null

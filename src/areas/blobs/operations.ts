@@ -15,7 +15,7 @@ const blob = loads({
   find: ({ repository }: Has<{ repository: Repository }>, sha) => repository.blob(sha),
 })
 
-/** What is sent as base64 is held in memory more than once. */
+/** Base64 holds the content in memory more than once. */
 const MOST = 10 * 1024 * 1024
 const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
 

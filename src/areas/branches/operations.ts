@@ -169,7 +169,7 @@ export const deleteMergedBranches = operation({
     const going = new Map(
       merged.filter(({ name }) => ruleOf(name) === undefined).map(({ name, id }) => [HEADS + name, id]),
     )
-    // What moved since it was looked at has something of its own again.
+    // A branch that moved since the check has commits of its own again.
     await moveNamed(ctx, [...going.keys()], async (held) => {
       const head = await ctx.repository.defaultBranch()
       return [...going]

@@ -35,7 +35,7 @@ interface Place {
 const defaultTip = async ({ project, repository }: Place): Promise<string | undefined> =>
   project.default_branch === null ? undefined : repository.ref(HEADS + project.default_branch)
 
-/** What is told of branches beside their names, asked for all of them at once. */
+/** Facts of branches beside their names, read for all of them at once. */
 export async function complete(place: Place, some: readonly Found[]): Promise<BranchRow[]> {
   const { db, project, repository } = place
   const tip = await defaultTip(place)
@@ -48,7 +48,7 @@ export async function complete(place: Place, some: readonly Found[]): Promise<Br
   return some.flatMap(({ name, id }, i) => {
     const commit = commits[i]
     if (commit === undefined) return []
-    // What stands where the default branch stands has nothing of its own yet, and is not merged.
+    // A branch at the commit of the default branch has no commits of its own and is not merged.
     return [{ name, commit, merged: id !== tip && merged.has(id), rule: ruleOf(name) }]
   })
 }
@@ -68,7 +68,7 @@ const match = statement(
     select name from unnest(${p.names}::text[]) name where name ~ ${p.pattern}`,
 )
 
-/** What a pattern may take, in milliseconds. */
+/** Milliseconds that a pattern may take. */
 const PATIENCE = 1_000
 
 /**

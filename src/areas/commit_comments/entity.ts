@@ -17,7 +17,7 @@ export type NoteWithAuthor = Pick<Note, 'id' | 'body' | 'diff_position' | 'creat
   readonly author: Author | null
 }
 
-/** What the position of a note on a line says. */
+/** The position of a note on a line. */
 interface OnLine {
   readonly new_path: string | null
   readonly old_line?: number | null

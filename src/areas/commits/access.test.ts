@@ -31,12 +31,12 @@ const READS = [200, 'commits']
 const paths = ({ id }: { id: number | string }): string[] => [
   `/projects/${id}/repository/commits`,
   `/projects/${id}/repository/commits/main`,
-  // What is asked for comes after who may ask.
+  // Callers are checked before parameters.
   `/projects/${id}/repository/commits/gone`,
   `/projects/${id}/repository/commits?page=0`,
 ]
 
-/** What somebody meets on each of the paths: always the same refusal, or the commits. */
+/** The answer on each of the paths: always the same refusal, or the commits. */
 async function meets(project: Project, as: Someone | undefined): Promise<unknown[]> {
   const answers = await Promise.all(paths(project).map((path) => world.get(path, as)))
   const [first, single, gone, senseless] = answers

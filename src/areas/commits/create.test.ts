@@ -26,7 +26,7 @@ async function commit(body: Body): Promise<Answered & { sha: string }> {
   assert.equal(tip(code.directory, body.branch), sha)
   return { ...answer, sha }
 }
-/** What the actions made of the files of main: those that differ. */
+/** Files of main that the actions changed. */
 async function changed(...actions: object[]): Promise<Record<string, string>> {
   const { sha } = await commit({ ...fresh(), actions })
   const before = files(code.directory, 'main')

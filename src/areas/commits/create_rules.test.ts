@@ -170,7 +170,7 @@ test('a file that changed since the caller last saw it is not written over', asy
     await refusesActions([{ ...action, last_commit_id: sha.root }], stale('README'))
   await refusesActions([{ ...del, last_commit_id: sha.source }], stale('src/a.ts'))
   await refusesActions([create, { ...update, last_commit_id: sha.source }], stale('README'))
-  // What was seen last changed nothing since, or is not known to have.
+  // Unchanged since the given commit, or not known to be changed.
   for (const last_commit_id of [
     sha.readme,
     sha.merge,

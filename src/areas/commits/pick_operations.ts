@@ -40,7 +40,7 @@ const branchTip: Gate<
   },
 }
 
-/** What cherry-pick and revert differ in. */
+/** Differences between cherry-pick and revert. */
 interface Kind {
   readonly verb: 'cherry-pick' | 'revert'
   readonly done: string

@@ -22,7 +22,9 @@ const NO_PUSHING = '403 {"message":"403 Forbidden - You are not allowed to push 
 const NOT_INTO = '400 {"message":"You are not allowed to push into this branch"}'
 const DONE = 'done'
 
-/** What each operation answers on `main`, which is protected, and on a branch that is not; nothing is written by a refusal. */
+/**
+ * The answer of each operation on `main`, which is protected, and on an unprotected branch; a refusal writes nothing.
+ */
 async function meets(
   { project, directory }: Pick<Another, 'project' | 'directory'>,
   as: Someone | undefined,
@@ -35,7 +37,7 @@ async function meets(
     const answer = await code.world.call(method, root + path, { as, body })
     const written = stored(directory) !== before
     assert.equal(written, answer.status === 201, `${name} wrote, or did not`)
-    // What gets as far as this rule was let through by every gate.
+    // Requests that reach this rule passed every gate.
     const through = [201, 200].includes(answer.status) || answer.text.includes('Invalid submodule path')
     outcomes[name] = through ? DONE : `${answer.status} ${answer.text}`
   }

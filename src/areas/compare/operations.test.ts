@@ -196,7 +196,7 @@ test('a comparison with a fork needs the right to read the fork', async () => {
   assert.deepEqual(await ask(fork.id, 'ahead'), NO_REF, 'nobody has nothing brought')
   assert.deepEqual(await ask(fork.id, 'ahead', user), [200, [`of-${fork.id}`]])
   assert.deepEqual(await ask(project.id, 'main', user), [200, []])
-  // What is hidden elsewhere is not brought to where all read it.
+  // Commits of a hidden fork are not copied to where everyone can read them.
   assert.deepEqual(await ask(secret.id, 'main', user), [200, []])
   assert.deepEqual(await ask(secret.id, 'ahead', user), NO_REF)
   const stranger = await make.user()

@@ -53,7 +53,7 @@ async function fromOf(ctx: Asked): Promise<Commit | undefined> {
   if (sha === undefined) return undefined
   const here = await repository.commit(sha)
   if (here !== undefined || actor === null) return here
-  // What is brought here is there for all who read here: nothing of a fork that is less open than this.
+  // A copied commit is readable by all readers of this project: nothing is taken from a fork that is less open.
   const asOpen = !isWider(project.visibility, other.visibility)
   if (!asOpen || other.visibility === 'private' || other.repository_access_level !== 'enabled')
     return undefined

@@ -92,7 +92,7 @@ export const getDeployment = operation({
   returns: Deployment,
 })
 
-/** What follows from the success of a deployment. */
+/** Effects of a successful deployment. */
 async function succeed(turn: Turn, { id, environment_id }: Row): Promise<void> {
   await restartEnvironment(turn, environment_id)
   await enqueue(turn.db, linkMergeRequests, { deployment_id: id })

@@ -50,7 +50,7 @@ const getNote = operation({
   returns: Note,
 })
 
-/** Whoever does not see internal notes writes none; where there are none, what was to be hidden is not shown to all. */
+/** Internal notes need the right to see them; where there are none, the note is refused instead of shown to all. */
 function isInternal(here: Here, asked: boolean): boolean {
   if (asked && !readsInternal(here.reader)) throw forbidden()
   if (asked && here.noteable.kind === 'snippet') throw notInternal()

@@ -20,7 +20,7 @@ import { badParams, refused, type Problem } from '../../http/problems.ts'
 import { presentNote, type Discussion, type Note } from '../../records/conversation/note.ts'
 import { readNote, readThread } from './store.ts'
 
-// What becomes of a text on its way into a note.
+// Writing notes: commands, mentions, the row.
 
 export const bodyParams = {
   body: t.String(),
@@ -177,7 +177,7 @@ export const change = (
   inTransaction(ctx, body, async (ctx) => {
     const obeyed = await runCommands(ctx, ctx.noteable, body)
     if (obeyed instanceof Answer) {
-      // What says nothing any more goes away, as published.
+      // A note without text is deleted, as published.
       await deleteNote(ctx.db, ctx.noteable, note)
       return obeyed
     }

@@ -129,7 +129,7 @@ const first = statement(
     select type, diff_position, commit_id from notes where discussion_id = ${p.id} order by created_at, id limit 1`,
 )
 
-/** What the notes of a thread have of its first one. */
+/** Columns that the notes of a thread take from its first note. */
 export const firstOf = (db: Db, { id }: Pick<Discussion, 'id'>): Promise<Kin | undefined> =>
   db.one(first, { id })
 

@@ -20,7 +20,7 @@ import { CommandsOnly, bodyParams, change, commentWriting } from './note_writing
 import * as store from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-/** Who asks for its notes hears of them, as published. */
+/** Authors of notes are subscribed, as published. */
 const discussionOfNotes = { ...discussion, refuses: () => notFound('Notes') }
 
 const listNotes = operation({

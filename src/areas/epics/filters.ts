@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Slots, type Sql } from '../../db/statement.ts'
 
-// What a list of epics can be narrowed by. Titles are the caller's, texts are patterns.
+// Filters of epic lists. Titles are the caller's, texts are patterns.
 
 export interface Filters {
   readonly state: 'opened' | 'closed' | undefined
@@ -51,7 +51,7 @@ export const CONDITIONS: Readonly<Record<FilterName, (p: P) => Sql>> = {
   updated_after: (p) => sql`e.updated_at >= ${p.updated_after}::timestamptz`,
   updated_before: (p) => sql`e.updated_at <= ${p.updated_before}::timestamptz`,
   not_author: (p) => sql`e.author_id is distinct from ${p.not_author}`,
-  // Nobody's name leaves out nobody's epic.
+  // An empty name excludes nothing.
   not_author_name: (p) => sql`e.author_id is distinct from coalesce(${named(p.not_author_name)}, 0)`,
   not_labels: (p) => sql`not ${bears(sql`l.title = any(${p.not_labels}::text[])`)}`,
   not_labelled: (p) => sql`${bears(sql`true`)} <> ${p.not_labelled}::boolean`,

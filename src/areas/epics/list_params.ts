@@ -6,7 +6,7 @@ import type { Filters } from './filters.ts'
 import { ORDERS } from './store.ts'
 
 const name = t.Optional(t.String({ maxLength: 255 }))
-/** What can be asked for, and left out by `not`. */
+/** Filters, and their negations below `not`. */
 const ways = {
   author_id: t.Optional(t.Integer()),
   author_username: name,
@@ -33,7 +33,7 @@ export const listParams = {
 }
 type Given = Static<TObject<typeof listParams>>
 
-/** What nobody says is not asked. */
+/** Absent filters add no condition. */
 const said = <T extends string | readonly string[]>(given: T | undefined): T | undefined =>
   given === undefined || given.length === 0 ? undefined : given
 
@@ -50,7 +50,7 @@ function checkTogether(given: Given | NonNullable<Given['not']>, nameOf: (one: s
   throw badParams([`${nameOf('author_id')}, ${nameOf('author_username')} are mutually exclusive`])
 }
 
-/** What a list of epics looks for. Throws the published Problem for what does not go together. */
+/** The filters of an epic list. Throws the published Problem for conflicting ones. */
 export function filtersOf(given: Given): Filters {
   const { not = {} } = given
   checkTogether(given, (one) => one)

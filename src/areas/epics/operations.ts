@@ -88,7 +88,7 @@ const dayOf = (isFixed: boolean | undefined, day: string | null | undefined): st
 
 type Here = Context & { readonly actor: Actor; readonly group: Group }
 const deedOf = ({ db, actor, group }: Here): EpicDeed => ({ db, actor, line: group.traversal_ids })
-/** Whom a description calls hears of it. */
+/** Notifies users mentioned in the description. */
 const hear = ({ db, actor }: Here, epic: EpicRow, before = ''): Promise<void> =>
   hearDescription({ db, actor, about: ofEpic(epic), project: undefined }, epic.description, before)
 

@@ -17,7 +17,7 @@ const known = {
 export const FileFacts = t.Object(known)
 export const File = t.Object({ ...known, content: t.String() })
 
-/** What a write answers. */
+/** The response of a write. */
 export const Written = t.Object({ file_path: t.String(), branch: t.String() })
 
 /** The facts as the published headers: `X-Gitlab-Blob-Id` and the others. */

@@ -14,9 +14,9 @@ import { dispositionOf, mediaTypeOf } from './rules.ts'
 export { createFile, deleteFile, updateFile } from './write_operations.ts'
 
 const MB = 1024 * 1024
-/** What is sent as base64 is held in memory more than once; past this it comes by the raw address. */
+/** Base64 holds the content in memory more than once; larger files are served raw. */
 const MOST = 10 * MB
-/** What is held in memory once. */
+/** Bytes held in memory once. */
 const HELD = MB
 
 const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)

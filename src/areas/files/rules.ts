@@ -1,7 +1,7 @@
 /** Bytes at the beginning by which a file is taken for text or not, as git does it. */
 const LOOKED_AT = 8_000
 
-/** What a browser may take a file's bytes for: never for a page. */
+/** The content type of a raw file: never one that browsers render as a page. */
 export const mediaTypeOf = (start: Buffer): string =>
   start.subarray(0, LOOKED_AT).includes(0) ? 'application/octet-stream' : 'text/plain; charset=utf-8'
 

@@ -9,7 +9,7 @@ const world = sharedWorld(async ({ make }) => {
   admin = await make.admin()
 })
 
-/** What no compression makes shorter. */
+/** Incompressible text. */
 const word = (length: number): string => `a${randomBytes(length).toString('hex')}`.slice(0, length)
 const name = (): string =>
   Array.from({ length: 255 }, () => String.fromCodePoint(0x1f300 + randomInt(0x2ff))).join('')

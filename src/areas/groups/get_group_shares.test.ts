@@ -50,7 +50,7 @@ test('shares of a group name the invited group, its level and its last day', asy
   ])
 })
 
-/** Who, and the names of the invited groups they are shown: each is named by its visibility. */
+/** Callers, and the names of the invited groups they are shown: each is named by its visibility. */
 async function shareViewers(hidden: Namespace): Promise<[string, Someone | undefined, string[]][]> {
   const above = await world.make.group()
   await world.make

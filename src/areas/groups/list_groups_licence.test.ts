@@ -4,7 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { listOf, pick, shareGroup } from '../../../test/support/shares.ts'
 import { openWorld, type Answered, type World } from '../../../test/support/world.ts'
 
-// What is for administrators only, and what a licence brings.
+// Filters for administrators, and those of a licence.
 
 let world: World
 let free: World

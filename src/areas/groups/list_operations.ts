@@ -76,7 +76,7 @@ async function pageOfGroups(
 ): Promise<Listed<Static<typeof GroupItem>> | Keyset<Static<typeof GroupItem>>> {
   const { db, actor, page, settings } = ctx
   const { of, scope, after } = from
-  // What stands below a group is at no top.
+  // Subgroups are not at the top level.
   if (params.top_level_only && from.group !== undefined) return { items: [], total: 0 }
   const admin = actor?.admin === true
   const custom = attributeFilter(actor, params.custom_attributes)

@@ -116,7 +116,7 @@ export const createGroup = operation({
   refuses: [refused(notSaved(TAKEN)), notFound('Group'), forbidden],
 })
 
-/** What cannot be taken, or only from an administrator. */
+/** Parameters that are refused, or need an administrator. */
 function checkGiven(actor: Actor, given: Given): void {
   // A fence that does not hold is worse than none.
   if (given.ip_restriction_ranges) throw badParams(['ip_restriction_ranges is not supported'])

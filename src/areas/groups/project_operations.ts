@@ -63,7 +63,7 @@ const every = {
 type Wanted = Partial<Static<TObject<typeof every>>>
 type Here = Context & { readonly group: Group; readonly page: PageRequest }
 
-/** Whose projects: the group's own, with those of its subgroups, of the groups above, and those shared into it. */
+/** The projects of the group, of its subgroups, of its ancestors, and those shared with it. */
 function whereOf(params: Wanted, own: boolean): Pick<ProjectListShape, 'of' | 'also'> {
   if (!own) return { of: 'shared', also: [] }
   const { include_subgroups, include_ancestor_groups, with_shared = true } = params

@@ -80,7 +80,7 @@ export const notSaved = (faults: Faults): string =>
     .map(([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)
     .join(', ')}}`
 
-/** What follows the last group of a page in the order of names, as text a caller hands back. */
+/** The cursor after the last group of a page in the order of names. */
 export const writeCursor = ({ name, id }: { name: string; id: number }): string =>
   Buffer.from(JSON.stringify({ name, id: String(id), _kd: 'n' })).toString('base64url')
 

@@ -6,7 +6,7 @@ import { noAvatar, nullable, oneOf } from '../../http/params/schema.ts'
 const flag = t.Optional(t.Boolean())
 const level = t.Array(t.Object({ access_level: t.Integer({ enum: [0, 30, 40] }) }))
 
-/** What can be set on a group when it is made and later. */
+/** Settings of a group at creation and later. */
 export const settingParams = {
   description: t.Optional(nullable(t.String())),
   visibility: t.Optional(oneOf(VISIBILITIES)),
@@ -42,7 +42,7 @@ export const settingParams = {
   math_rendering_limits_enabled: flag,
   lock_math_rendering_limits_enabled: flag,
 }
-/** What Premium and Ultimate can set beside. */
+/** Settings that need Premium or Ultimate. */
 export const paidParams = {
   membership_lock: flag,
   file_template_project_id: t.Optional(nullable(t.Integer())),
@@ -97,7 +97,7 @@ const PAID = [
   'experiment_features_enabled',
 ] as const satisfies readonly (keyof Given & keyof GroupSettings)[]
 
-/** What the five older levels mean: who pushes, who merges, whether history may be rewritten. */
+/** The meaning of the five older levels: push, merge and force-push rights. */
 const PROTECTIONS = [
   [30, 30, true],
   [30, 30, false],

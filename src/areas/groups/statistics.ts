@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 
 const size = t.Integer({ description: 'bytes' })
 
-/** What a group's own projects take. */
+/** Storage of the own projects of a group. */
 export const Statistics = t.Object({
   storage_size: size,
   repository_size: size,
@@ -15,7 +15,7 @@ export const Statistics = t.Object({
   uploads_size: size,
 })
 
-/** What a top-level group takes with everything below it. */
+/** Storage of a top-level group with all descendants. */
 export const RootStatistics = t.Object({
   build_artifacts_size: size,
   container_registry_size: size,

@@ -47,7 +47,7 @@ const around = statement(
            (select visibility from namespaces where id = ${p.parent_id}) as parent`,
 )
 
-/** What stands around a group that is to be seen by as many as `visibility` says. */
+/** Groups around one that is to have `visibility`. */
 export async function aroundVisibility(
   db: Db,
   { id, parent_id }: Pick<Namespace, 'id' | 'parent_id'>,

@@ -25,7 +25,7 @@ const invite = async (as: Someone, [kind, id]: Place, email: string, access_leve
   })
   assert.deepEqual([answer.status, answer.body], [201, { status: 'success' }])
 }
-/** Somebody becomes known by an address. */
+/** A user confirms an address. */
 async function arrive({ username }: Someone, email: string): Promise<void> {
   const { db } = world().opened.instance
   await world().make.sql(
@@ -128,7 +128,7 @@ test('a second address that is known to be somebody’s makes a member, one that
       ['nobody@z.example', null],
     ],
   )
-  // Who invites learns of a member from the members alone; who does not, nothing, not even of themselves.
+  // Inviters see new members in the member list only; other users see nothing, invitees included.
   const one = (email: string): string => `${path}/${encodeURIComponent(email)}`
   for (const method of ['PUT', 'DELETE'] as const) {
     const ask = (email: string): Promise<Answered> =>

@@ -8,7 +8,7 @@ import { date, moment, nullable } from '../../http/params/schema.ts'
 import * as invitations from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-// What is the same for invitations to a group and to a project.
+// Shared by invitations to groups and projects.
 
 const Invitation = t.Object({
   id: t.Integer(),
@@ -28,7 +28,7 @@ const present = (row: invitations.Invitation): Static<typeof Invitation> => ({
   created_at: row.created_at,
   access_level: row.access_level,
   expires_at: row.expires_at === null ? null : `${row.expires_at}T00:00:00.000Z`,
-  // Nobody is known by the address yet: else it were a member.
+  // The address belongs to no user yet: else a member were added.
   user_name: null,
   created_by_name: row.created_by_name,
 })

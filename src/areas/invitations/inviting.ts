@@ -124,7 +124,7 @@ async function invite(ctx: Here, { emails, ids }: Invitees, wish: Wish): Promise
   }
 }
 
-/** Whoever was named by an address is spoken of by that address. */
+/** Results of addresses are reported by address. */
 function refusalOf(
   { id, username, outcome }: Told,
   byAddress: ReadonlyMap<number, string>,

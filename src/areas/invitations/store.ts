@@ -61,10 +61,7 @@ const owners = statement(
      where e.confirmed_at is not null and lower(e.email) in (select lower(a) from unnest(${p.emails}::text[]) a)`,
 )
 
-/**
- * Whose addresses these are, known and confirmed, by the address in small letters. Until the transaction ends nobody
- * else becomes known by one of them.
- */
+/** The users of confirmed addresses, by the address in lower case. Locks the addresses until the transaction ends. */
 export async function ownersOf(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, number>> {
   await db.run(lock, { emails })
   return new Map((await db.rows(owners, { emails })).map((row) => [row.email, row.user_id]))

@@ -3,7 +3,7 @@ import { LABEL_CONDITIONS, type LabelValues } from '../../core/planning/label_fi
 import { showsEpic } from '../../core/sight/noteables.ts'
 import { reacted } from '../../core/lists/records.ts'
 
-/** What the conditions of a list compare with, by name. */
+/** Values of list conditions, by name. */
 export interface FilterValues extends LabelValues {
   readonly viewer: number | null
   readonly state: string
@@ -40,7 +40,7 @@ type Condition = (p: FilterSlots) => RawBuilder<unknown>
 const assignedTo = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`exists (select from issue_assignees a where a.issue_id = i.id and ${which})`
 
-/** What is somebody's is read first, however rare it is in the project: seldom more than thousands. */
+/** Issues of one user are read first: seldom more than thousands, however rare they are in the project. */
 const isOneOf = (ids: RawBuilder<unknown>): RawBuilder<unknown> => sql`i.id = any(array(${ids}))`
 const assignedOnly = (user: RawBuilder<unknown>): RawBuilder<unknown> =>
   isOneOf(sql`select a.issue_id from issue_assignees a where a.user_id = ${user}`)

@@ -67,10 +67,10 @@ const conditionParams = {
 
 const scope = oneOf(['created_by_me', 'assigned_to_me', 'created-by-me', 'assigned-to-me', 'all'])
 
-/** What narrows a count down. */
+/** Filters of counts. */
 export const countParams = { ...conditionParams, scope: t.Optional(scope) }
 
-/** What narrows a list down and puts it in order. */
+/** Filters and order of lists. */
 export const listParams = {
   ...countParams,
   state: t.Optional(oneOf(['opened', 'closed', 'all'])),

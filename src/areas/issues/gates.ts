@@ -32,7 +32,7 @@ export const changesIssue: Gate<'allows', never, { project: Project; actor: Acto
   },
 }
 
-/** Whoever may say what an issue is part of. */
+/** The right to set parents of an issue. */
 export const planner: Allows<{ project: Project; actor: Actor }> = allows({
   level: ROLES.planner,
   says: 'at least Planner in the project',

@@ -10,7 +10,7 @@ import type { ConditionName, FilterValues } from './conditions.ts'
 import { issuesOf, type Shape, type Values } from './matching.ts'
 import { orderOf, type Order } from './orders.ts'
 
-/** Whose issues: of one project, of a group and all below it, or of everything the viewer sees. */
+/** Issues of a project, of a group and all below it, or all that the viewer sees. */
 export type Place =
   | { readonly in: 'project'; readonly id: number; readonly role: number }
   | { readonly in: 'group'; readonly id: number }

@@ -76,7 +76,7 @@ export interface Where {
   readonly group?: { readonly id: number }
 }
 
-/** What stands behind names. */
+/** Records behind names. */
 export async function lookUp(db: Db, names: Names, { project, group }: Where): Promise<Known> {
   const [row] = await db.rows(known, {
     ...names,

@@ -14,7 +14,7 @@ export interface Order {
   readonly descending: boolean
 }
 
-/** What sorts the issues `i`. */
+/** Sort keys of the issues `i`. */
 export function orderOf({ order, descending }: Order): RawBuilder<unknown> {
   const way = descending ? sql`desc` : sql`asc`
   const last = (value: RawBuilder<unknown>): RawBuilder<unknown> => sql`${value} ${way} nulls last`

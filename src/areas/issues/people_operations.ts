@@ -112,9 +112,9 @@ async function carryOver(ctx: OnIssue, target: Project): Promise<number> {
     confidential: issue.confidential,
     created_at: issue.created_at.toISOString(),
   })
-  // Whoever does not read internal notes here would read them there.
+  // The other place would show internal notes to callers who cannot read them here.
   const internal = readsInternal({ viewer: actor, role: project.role })
-  // What it was copied into goes with the refusal.
+  // The copy is rolled back with the refusal.
   if (!(await issues.markMoved(db, { from: issue.id, to: made.id, internal }))) throw noRight()
   const going = { from: issue.id, project_id: target.id, line: target.traversal_ids }
   await issues.carryOn(db, { ...going, to: made.id })

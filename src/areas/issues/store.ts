@@ -23,7 +23,7 @@ export async function show(db: Db, id: number, userId: number | null): Promise<I
 const byId = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('issues').selectAll().where('id', '=', p.id),
 )
-/** Whoever asks. */
+/** For any caller. */
 export const find = (db: Db, id: number): Promise<Issue | undefined> => db.one(byId, { id })
 
 const assigned = statement((p: Slots<{ id: number; user_id: number }>) =>
@@ -71,7 +71,7 @@ interface Page {
   readonly limit: number
   readonly offset: number
 }
-/** Who has a part in an issue; `internal` counts those who only said something internal. */
+/** Participants of an issue; `internal` counts those who wrote internal notes only. */
 export const listParticipants = (
   db: Db,
   id: number,
@@ -176,7 +176,7 @@ const timeboxes = statement(
              where t.id = i.iteration_id and t.group_id = any(${p.line}::bigint[])) as iteration_id
       from issues i where i.id = ${p.from}`,
 )
-/** What stands for its milestone there, which is the same one, else the nearest of its title; and its iteration, if it is there. */
+/** The milestone of the target, the same one or the nearest of that title, and the iteration where it exists there. */
 export const timeboxesThere = async (db: Db, going: Omit<Going, 'to'>): Promise<Timeboxes> =>
   (await db.one(timeboxes, going)) ?? { milestone_id: null, iteration_id: null }
 

@@ -144,7 +144,7 @@ export const deleteIssue = operation({
   returns: nothing,
 })
 
-/** Whom and what a description speaks of hears of it. */
+/** Notifies mentioned users and links references of a description. */
 const hear = (
   { db, actor, project }: Context & { readonly actor: Actor; readonly project: Project },
   issue: IssueRow,

@@ -12,7 +12,7 @@ const MOST_IID = 999_999_999
 const titles = t.Optional(listOf(t.String({ maxLength: 255 })))
 const moment = t.Optional(t.Unsafe<string>({ type: 'string', format: 'date-time' }))
 
-/** What creating and changing an issue have in common. */
+/** Parameters of creation and update. */
 const common = {
   description: t.Optional(nullable(t.String())),
   assignee_ids: t.Optional(listOf(t.Integer())),
@@ -82,14 +82,14 @@ const assigneesOf = ({ assignee_ids, assignee_id }: Given): number[] | undefined
   return ids?.filter((id) => id !== 0)
 }
 
-/** What everybody who may change the issue may change. */
+/** Fields for all who may change the issue. */
 export const wordsOf = (given: Given): IssueChange => ({
   title: given.title?.trim(),
   description: given.description,
   issue_type: given.issue_type,
 })
 
-/** What takes a Planner; from others it is left out in silence, as published. */
+/** Fields that need Planner; ignored from others, as published. */
 export const planOf = (given: Given): IssueChange => ({
   labels: given.labels,
   add_labels: given.add_labels,

@@ -4,7 +4,7 @@ import { statement, type Slots } from '../../db/statement.ts'
 import type { Job } from '../../db/schema/ci.ts'
 import type { JobOnRef } from './store.ts'
 
-/** Who may read the artifacts of a job, as its configuration says. */
+/** The readers of a job's artifacts, as its configuration says. */
 interface ArtifactsOptions {
   readonly public?: boolean
   readonly access?: 'all' | 'developer' | 'maintainer' | 'none'

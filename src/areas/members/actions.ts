@@ -12,7 +12,7 @@ import { isLastOwner, remove, update } from './changes_store.ts'
 import * as members from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-// What is the same for the members of a group and of a project.
+// Shared by the members of groups and projects.
 
 export type Here = Has<{ source: Source; actor: Actor }>
 export type With<Params> = Here & { readonly params: Params }

@@ -77,7 +77,7 @@ async function addOne(
   return present(existing(await members.find(db, actor, source, { all: false, userId: id })), ctx)
 }
 
-/** What is said of whom, by user name or, where nobody has it, as given. */
+/** Results by user name or, where it is unknown, as given. */
 type Sentence = [who: string, text: string]
 
 async function addSeveral(
@@ -101,7 +101,7 @@ async function addSeveral(
   }
 }
 
-/** Whoever is a member already is told so; that changes nothing. */
+/** Present members are reported as such, which changes nothing. */
 function refusalOf({ id, username, outcome }: Told): Sentence[] {
   switch (outcome.is) {
     case 'refused':

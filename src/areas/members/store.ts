@@ -44,7 +44,7 @@ type Raw = RawBuilder<unknown>
 
 const HELD = sql`m.user_id, m.access_level, m.expires_at, m.created_at, m.created_by_id`
 
-/** What is asked of the members `m`. */
+/** Conditions on the members `m`. */
 const asked = (p: Slots<Values>, shape: Shape): Raw =>
   sql.join(
     [
@@ -60,8 +60,7 @@ const asked = (p: Slots<Values>, shape: Shape): Raw =>
   )
 
 /**
- * Who holds what there, in as many rows as there are ways. `who` says more of `m`; each group gives its members in the
- * order of their ids, and no more than `cut` leaves.
+ * Roles there, one row for each way. `who` narrows `m`; each group gives its members by id, and at most up to `cut`.
  */
 function held(p: Slots<Values>, { kind, all, inside }: Shape, who: Raw, cut: Raw): Raw {
   const direct = sql`(select ${HELD} from members m where ${own({ kind }, p.source_id)} and ${who} ${cut})`

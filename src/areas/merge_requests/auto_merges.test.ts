@@ -36,7 +36,7 @@ const merge = async (iid: number, body: object = {}, as = maintainer): Promise<[
 }
 const waits = async (iid: number): Promise<boolean> => (await get(iid)).merge_when_pipeline_succeeds
 
-/** What the service says under it about automatic merges, oldest first. */
+/** System notes about automatic merges, oldest first. */
 const notes = async (iid: number): Promise<string[]> => {
   const answer = await shop.ask('GET', `/${iid}/notes?sort=asc&per_page=100`)
   return (answer.body as { body: string }[])

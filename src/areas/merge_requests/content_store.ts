@@ -8,7 +8,7 @@ import { statement, type Slots } from '../../db/statement.ts'
 import { shownIssues, type IssueShown } from '../../records/planning/issue.ts'
 import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
 
-/** What a merge request compared at some time. */
+/** One diff version of a merge request. */
 export interface Version {
   readonly id: number
   readonly merge_request_id: number

@@ -6,7 +6,7 @@ import type { Version } from './content_store.ts'
 
 type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
 
-/** What is in the source branch and not in the target, the newest first. */
+/** Commits of the source branch that the target lacks, newest first. */
 export async function commitsOf(
   repository: Repository,
   { head_sha, start_sha }: Compared,

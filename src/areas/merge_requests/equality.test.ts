@@ -4,7 +4,7 @@ import { dice, gitLines, gitText } from '../../../test/support/git_fixtures.ts'
 import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
-// What a merge request says is compared with what git says of the same branches, for branches made at random.
+// Merge requests are compared with git's view of the same branches, which are random.
 
 const PAIRS = 12
 let shop: Workshop

@@ -3,7 +3,7 @@ import { LABEL_CONDITIONS, type LabelValues } from '../../core/planning/label_fi
 import { reacted } from '../../core/lists/records.ts'
 import type { Visibility } from '../../db/schema/columns.ts'
 
-/** What a list can be narrowed by. Who is named comes as ids or names, texts as patterns. */
+/** Filters of a list. Users come as ids or names, texts as patterns. */
 export interface FilterValues extends LabelValues {
   readonly state: string
   readonly iids: readonly number[]

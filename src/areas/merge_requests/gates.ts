@@ -11,7 +11,7 @@ import { forbidden, unauthorized } from '../../http/problems.ts'
 type InProject = Has<{ project: Project }>
 type Here = Has<{ project: Project; mergeRequest: MergeRequest }>
 
-/** Whoever may read the code sees the merge requests, where they are switched on. */
+/** The right to read code gives the right to see merge requests, where they are enabled. */
 export const readsMergeRequests = allows({
   says: 'the right to read code; merge requests are enabled',
   refuses: forbidden,
@@ -23,7 +23,7 @@ export const readsMergeRequests = allows({
 export const manages = (actor: Actor | null, project: Project): boolean =>
   actor?.admin === true || project.role >= ROLES.developer
 
-/** Whoever wrote it, or works on it, or at least a Developer. */
+/** The author, an assignee or reviewer, or at least Developer. */
 export const changesIt: Gate<
   'allows',
   never,

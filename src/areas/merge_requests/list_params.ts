@@ -11,7 +11,7 @@ const UNDEPLOYED = 'Finds nothing: nothing is deployed from here'
 const undeployed = t.Optional(t.String({ description: UNDEPLOYED }))
 const titles = t.Optional(listOf(t.String()))
 
-/** What can be asked for, and turned round by `not`. */
+/** Filters, and their negations below `not`. */
 const ways = {
   author_id: t.Optional(t.Integer()),
   author_username: t.Optional(t.String()),
@@ -95,7 +95,7 @@ function person(chosen: Chosen, of: 'assignee' | 'reviewer', given: string | und
   if (given === undefined || given === '' || special(chosen, of, given)) return
   if (!/^\d{1,15}$/.test(given))
     throw badParams([`${of}_id should be an integer, \`None\`, or \`Any\`, however got ${given}`])
-  // Nobody has this id, and it has always stood for nobody.
+  // This id means no user, as published.
   if (given === '0') chosen.only(`${of}_none`)
   else chosen.add(of, Number(given))
 }
@@ -130,7 +130,7 @@ function approversOf(chosen: Chosen, given: readonly string[] = []): readonly st
   return all.length === 1 && special(chosen, 'approver', all[0]) ? [] : all
 }
 
-/** What became of it: who merged it, whether anybody approved it, and where it went. */
+/** Filters by merger, approval and deployment. */
 function outcome(chosen: Chosen, given: Given): void {
   if (given.merge_user_id !== undefined && given.merge_user_username !== undefined)
     throw badParams(['merge_user_id, merge_user_username are mutually exclusive'])
@@ -177,7 +177,7 @@ const SCOPES: Readonly<Record<NonNullable<Given['scope']>, Filter | null>> = {
   all: null,
 }
 
-/** What a caller asks a list for. `scope` is what the list shows unless they say. */
+/** The filters of a list request. `scope` has the default of the list. */
 export function wantedOf(given: Given, scope: 'all' | 'created_by_me'): Wanted {
   const chosen = new Chosen()
   const not = new Chosen()

@@ -81,7 +81,7 @@ const known = statement(
   (p: StatementSlots<LabelPlace & { labels: readonly string[] }>) => sql<{ labels: KnownLabels[] }>`
     select ${knownLabels(p)} as labels`,
 )
-/** What merge requests must bear and must not; undefined where none can. */
+/** Labels that merge requests must have and must not; undefined where no row can match. */
 async function labelsOf(
   db: Db,
   place: Place,

@@ -71,7 +71,7 @@ export const listMergeRequests = operation({
   params: t.Object(listParams),
   gates: [anyone],
   handle: async ({ config, db, actor, params, page }) => {
-    // Whoever is nobody has none of their own.
+    // Anonymous callers have no merge requests of their own.
     if (actor === null && params.scope !== 'all') throw unauthorized()
     const wanted = wantedOf(params, 'created_by_me')
     const found = await listIn(db, actor, { place: { in: 'everywhere' }, wanted }, page)

@@ -20,7 +20,7 @@ const TIES_BY_AGE: readonly Order[] = ['created_at', 'milestone_due', 'label_pri
 /** A column that is never null is sorted as its index has it. */
 const NULLABLE: readonly Order[] = ['merged_at', 'milestone_due', 'label_priority', 'priority']
 
-/** What sorts the merge requests `i`. */
+/** Sort keys of the merge requests `i`. */
 export function orderOf(order: Order, descending: boolean): RawBuilder<unknown> {
   const way = descending ? sql`desc` : sql`asc`
   const ties = TIES_BY_AGE.includes(order) ? sql`i.created_at ${way}, i.id ${way}` : sql`i.id ${way}`

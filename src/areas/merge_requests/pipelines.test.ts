@@ -35,7 +35,7 @@ const list = async (): Promise<Shown[]> => (await shop.ask('GET')).body as Shown
 const merge = async (iid: number, body: object = {}): Promise<number> =>
   (await shop.ask('PUT', `/${iid}/merge`, { body })).status
 
-/** What its single record, its list and a try to merge it say. */
+/** The status in the single record, in the list and in an attempt to merge. */
 const saying = async (iid: number): Promise<unknown[]> => {
   const tip = await shop.tip('main')
   const one = await get(iid)

@@ -8,7 +8,7 @@ interface Merged {
   readonly target_branch: string
 }
 
-/** What a merge commit says unless somebody says otherwise. */
+/** The default message of a merge commit. */
 export function mergeMessage(
   { iid, title, source_branch, target_branch }: Merged,
   project: Pick<Project, 'full_path'>,

@@ -30,7 +30,7 @@ const author = statement(
   (p: Slots<{ id: number | null }>) => sql<{ name: string; email: string }>`
     select name, email from users where id = ${p.id}`,
 )
-/** Who wrote it, as commits name people. */
+/** The author, as commits name people. */
 export const authorOf = (
   db: Db,
   id: number | null,

@@ -37,7 +37,7 @@ const PATHS = [
   '/notes',
   '/discussions',
 ]
-/** What each of its addresses answers, once. */
+/** The answer of each of its addresses, once. */
 const statuses = async (as: Someone): Promise<number[]> => {
   const base = `/projects/${shop.project.id}/merge_requests/${iid}`
   const found = await Promise.all(PATHS.map(async (path) => (await world().get(base + path, as)).status))

@@ -14,7 +14,7 @@ import type { MergeRequestDetail } from '../../records/merge_requests/merge_requ
 import { presentToCaller } from './showing.ts'
 import { showMergeRequest } from './store.ts'
 
-// What creating and changing a merge request have in common.
+// Parameters of creation and update.
 
 const description = t.Optional(nullable(t.String({ maxLength: 1_000_000 })))
 const people = t.Optional(listOf(t.Integer()))
@@ -42,7 +42,7 @@ const MOST_PEOPLE = 200
 const idsOf = (given: readonly number[] | undefined): number[] | undefined =>
   given?.filter((id) => id > 0).slice(0, MOST_PEOPLE)
 
-/** What only who manages merge requests may say of one; what others say of it is passed over, as published. */
+/** Fields for managers of merge requests; ignored from others, as published. */
 export const managed = (given: Given): MergeRequestChange => ({
   assignee_ids: idsOf(
     given.assignee_ids ?? (given.assignee_id === undefined ? undefined : [given.assignee_id ?? 0]),
@@ -78,7 +78,7 @@ export const noSuchBranch = (which: 'Source' | 'Target', branch: string): Proble
 export const anotherOne = (iid: number): Problem =>
   conflict([`Another open merge request already exists for this source branch: !${iid}`])
 
-/** What the database refuses because another request has the same branches. */
+/** The constraint on open merge requests of the same branches. */
 export async function twinOf(db: Db, error: unknown, row: NewMergeRequest | Row): Promise<unknown> {
   if (!violates(error, 'merge_requests_open_key')) return error
   const { project_id, source_project_id, source_branch, target_branch } = row

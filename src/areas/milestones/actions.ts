@@ -43,7 +43,7 @@ interface Given {
   readonly due_date?: string | null
 }
 
-/** What the milestone would be; what is not given stays as it was. */
+/** The new values of the milestone; absent ones keep the old. */
 const settle = (given: Given, now?: milestones.Values): milestones.Values => {
   const [start, due] = [readDay('start_date', given.start_date), readDay('due_date', given.due_date)]
   return {

@@ -53,7 +53,7 @@ class Story {
     } else this.#turn(at, value === 1)
   }
 
-  /** What nobody recorded is told last: issues that were closed, or moved away, by other means. */
+  /** Changes without an event come last: issues closed or moved by other means. */
   end(): void {
     const { closed, closed_at, updated_at, within } = this.#now
     if (closed && this.#open) this.#turn(closed_at ?? updated_at, false)

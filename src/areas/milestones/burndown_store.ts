@@ -72,6 +72,6 @@ const history = statements<{ everything: boolean }, Values, HistoryRow>((p, { ev
      order by h.issue_id, h.at, h.rank, h.id`
 })
 
-/** What became of the milestone's issues, as far as the viewer sees them. */
+/** Events of the milestone's issues, as far as the viewer sees them. */
 export const readHistory = (db: Db, viewer: Viewer, milestone: number): Promise<HistoryRow[]> =>
   db.rows(history({ everything: viewer.admin }), { user_id: viewer.id, open_to: openTo(viewer), milestone })

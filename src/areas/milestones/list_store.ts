@@ -23,7 +23,7 @@ interface Reach {
   readonly ancestors: boolean
   readonly descendants: boolean
 }
-/** Who sees an empty list sees it for the same reason in its total. */
+/** The total of an empty list is empty for the same reason. */
 interface Shape extends Reach {
   readonly kind: Home['kind']
   readonly everything: boolean

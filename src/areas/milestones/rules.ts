@@ -9,7 +9,7 @@ export type Faults = Readonly<Partial<Record<'title' | 'start_date' | 'due_date'
 
 export const TAKEN = 'already being used for another group or project milestone.'
 
-/** What the published refusals are documented with. */
+/** Examples of the published refusals, for the documents. */
 export const FAULTY: Faults = { title: [TAKEN] }
 
 /** A day as a caller may send it, or a moment that has one: null and an empty text both take it away. */

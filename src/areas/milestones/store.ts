@@ -40,7 +40,10 @@ export const lockMilestone = (db: Db, home: Home, id: number): Promise<Milestone
 const lock = statement(
   (p: Slots<{ key: string }>) => sql`select pg_advisory_xact_lock(hashtextextended(${p.key}, 0))`,
 )
-/** Whoever gives or takes a title below the same root waits for this transaction: the rule spans parents, so no constraint holds it. */
+/**
+ * Serialises changes of titles below the same root until the transaction ends: the rule spans parents, so no constraint
+ * holds it.
+ */
 export const lockTitle = (db: Db, home: Home, title: string): Promise<number> =>
   db.run(lock, { key: `milestone title ${home.line[0] ?? 0} ${title}` })
 

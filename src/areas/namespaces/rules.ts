@@ -10,7 +10,7 @@ export function cleanPath(path: string): string {
 
 const TRIES = 4
 
-/** What is offered in the place of a path that is taken, in the order of preference. */
+/** Suggestions for a taken path, in the order of preference. */
 export const suggestions = (path: string): string[] =>
   Array.from({ length: TRIES }, (_, i) => `${cleanPath(path)}${i + 1}`)
 

@@ -44,7 +44,7 @@ const membersBelow = (id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   union all
   select d.owner_id, 50, false from namespaces d where d.id = ${id} and d.owner_id is not null`
 
-/** What is counted for each namespace of a page. `request` holds the least level that needs a seat. */
+/** Counts for each namespace of a page. `request` holds the least level that needs a seat. */
 const counts = (namespace: string): RawBuilder<unknown> => {
   const id = sql.ref(`${namespace}.id`)
   return sql`

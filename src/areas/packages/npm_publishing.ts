@@ -20,7 +20,7 @@ import { mayDelete } from './rights.ts'
 
 type Publishing = Context & { readonly project: Project; readonly params: { readonly package_name: string } }
 
-/** What `npm publish` or `npm deprecate` sent. */
+/** The body of `npm publish` or `npm deprecate`. */
 export type NpmSent =
   | ({ readonly does: 'publish'; readonly version: string; readonly tag: string } & StoredTarball)
   | { readonly does: 'deprecate'; readonly texts: ReadonlyMap<string, string> }

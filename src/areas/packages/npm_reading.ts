@@ -11,7 +11,7 @@ import { NpmMetadata, NpmTags, presentMetadata, presentTags } from './npm_metada
 import { checkNpmName } from './npm_publishing.ts'
 import { noPackage, noPackages, npmNotFound } from './npm_refusals.ts'
 
-// What a caller does not see is absent here, whatever the reason: the two levels tell nothing of hidden packages.
+// Hidden packages are absent here, whatever the reason: the two levels reveal nothing of them.
 
 const package_name = t.String({ description: 'With its scope, whose slash may be encoded' })
 const common = { published: true, challenge: CHALLENGE } as const

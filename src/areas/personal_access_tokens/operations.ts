@@ -23,7 +23,7 @@ export const listPersonalAccessTokens = operation({
   gates: [signedIn],
   handle: async ({ db, actor, params, page }) => {
     const { user_id, state, revoked, search = '' } = params
-    // Nobody but administrators asks for others, and who does is told no more than that.
+    // Filters by other users need an administrator; the refusal reveals nothing more.
     if (!actor.admin && user_id !== undefined && user_id !== actor.id) throw unauthorized()
     const shape = {
       kind: 'personal',

@@ -57,7 +57,7 @@ const split = (full: string): { readonly ref: string; readonly tag: boolean } =>
   tag: full.startsWith(TAGS),
 })
 
-/** What protects the schedule's branch is asked of the caller, whose pipeline it will be. */
+/** The protection of the schedule's branch is checked for the caller, who will own the pipeline. */
 export const runsOnRef: Gate<'allows', never, AroundSchedule, object> = {
   kind: 'allows',
   says: 'at least Developer in the project, with the right to run pipelines on the ref of the schedule',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Slots, Sql } from '../../db/statement.ts'
 
-/** What a list of pipelines can be narrowed by. */
+/** Filters of pipeline lists. */
 export interface Filters {
   readonly running: true
   readonly pending: true

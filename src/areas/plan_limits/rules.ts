@@ -1,4 +1,4 @@
-/** What is wrong with the given limits: none may be below zero. */
+/** Faults of the given limits: none may be negative. */
 export const limitFaults = (given: Readonly<Partial<Record<string, number>>>): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) =>

@@ -25,7 +25,7 @@ export const reachOf = (
 
 interface Seen {
   readonly user_id: number
-  /** What the viewer holds; an administrator whatever there is. */
+  /** The viewer's role; administrators hold every role. */
   readonly role: number
   /** Whether the viewer sees issues there at all, and merge requests. */
   readonly issues: boolean
@@ -72,7 +72,7 @@ const list = pageStatements<ListShape, ListValues, LabelInProject>((p, { ancesto
   return paged(aroundLabels(p, rows), sql`select from (${sources(sql`offset 0`)}) l`)
 })
 
-/** What the actor holds on the project; an administrator is let in everywhere. */
+/** The actor's role on the project; administrators pass everywhere. */
 const seenBy = (actor: Actor, project: Project): Seen => ({
   user_id: actor.id,
   role: actor.admin ? 50 : project.role,

@@ -100,7 +100,7 @@ async function refuseTaken({ db }: Ctx, place: Parameters<typeof takenBy>[2]): P
     throw invalid({ ...(taken.name && { name: TAKEN }), ...(taken.path && { path: TAKEN }) })
 }
 
-/** What a group calls the first branch of its projects, where it says so in a name that a branch can have. */
+/** The default branch name of a group, where it is set and valid. */
 function branchOf(home: TargetNamespace): string | undefined {
   const { default_branch: name } = settingsOf(home)
   return name !== null && isBranchName(name) ? name : undefined

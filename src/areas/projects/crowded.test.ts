@@ -4,7 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
-// Who belongs to few groups with more than 2,000 projects is listed, whatever is looked for, what the rule says.
+// Users with few groups of more than 2,000 projects get the list that the rule gives, whatever the search.
 
 const callers: { readonly name: string; readonly as: Someone; readonly own: readonly number[] }[] = []
 const at = sharedWorld(

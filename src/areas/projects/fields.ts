@@ -4,7 +4,7 @@ import { settingParams, readSettings, type SettingChanges } from '../../records/
 import { listOf, noAvatar, nullable, oneOf } from '../../http/params/schema.ts'
 import { MOST_TOPICS, cleanTopics } from '../../core/places/project_rules.ts'
 
-/** What is set on a project when it is made, and later. */
+/** Settings of a project at creation and later. */
 export const fields = {
   name: t.Optional(t.String({ maxLength: 1_000 })),
   path: t.Optional(t.String({ maxLength: 1_000 })),
@@ -37,7 +37,7 @@ interface Settled extends SettingChanges {
   readonly topics: string[] | undefined
 }
 
-/** What was given besides name, path, visibility and branch. */
+/** Parameters besides name, path, visibility and branch. */
 export function settle(params: Given & Readonly<Record<string, unknown>>): Settled {
   const topics = params.topics ?? params.tag_list
   return { ...readSettings(params), topics: topics && cleanTopics(topics).slice(0, MOST_TOPICS) }

@@ -4,7 +4,7 @@ import { loads, type Context } from '../../http/gate.ts'
 import { notFound } from '../../http/problems.ts'
 import { findOwner } from './store.ts'
 
-/** Somebody with a personal namespace. */
+/** A user with a personal namespace. */
 export const user = loads({
   param: 'user_id',
   type: t.String({ description: 'The id or the name of the user' }),
@@ -22,7 +22,7 @@ export const isTaken = (error: unknown): boolean =>
 
 export const TAKEN = ['has already been taken']
 
-/** What is taken, when the database said so and nobody can be asked more. */
+/** The taken field, after a constraint violation that allows no further query. */
 export const takenIn = (error: unknown): Record<string, string[]> =>
   violates(error, 'projects_name_key') ? { name: TAKEN } : { path: TAKEN }
 

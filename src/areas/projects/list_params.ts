@@ -22,7 +22,7 @@ import { listProjects } from './list_store.ts'
 
 const flag = t.Boolean({ default: false })
 
-/** What every list of projects can be asked. */
+/** Filters of every project list. */
 export const listParams = {
   archived: t.Optional(t.Boolean()),
   visibility: t.Optional(oneOf(VISIBILITIES)),
@@ -125,7 +125,7 @@ const isNowhere = ({ actor, params }: Ask): boolean =>
   (params.imported && actor === null) ||
   (params.active !== undefined && params.active === params.archived)
 
-/** What cannot be asked for together. */
+/** Filters that exclude each other. */
 function check({ order_by, ...params }: ListParams, page: PageRequest): void {
   if (page.cursor !== undefined && order_by !== 'id') throw noKeyset()
   if (page.cursor === undefined && page.offset > DEEPEST) throw tooDeep()

@@ -41,7 +41,7 @@ const forkedFrom = (p: CallerSlots, everything: boolean): Raw => sql`(
                 or ${roleInOrigin} >= ${sql.lit(ROLES.guest)})`
      })`
 
-/** What the viewer holds on the project itself, a personal namespace counting as such, and on the groups above it. */
+/** The viewer's roles on the project itself, a personal namespace included, and on its ancestors. */
 const levels = sql`
   (select nullif(case when min(g.access_level) = 0 then 0 else max(g.access_level) end, 0) from mine g
     where g.project_id = p.id or (home.kind = 'user' and g.namespace_id = home.id)) as project_level,

@@ -41,7 +41,7 @@ export const shareProject = operation({
   handle: async ({ db, actor, project, params }) => {
     const { group_id, group_access, expires_at } = params
     if (!(await seesGroup(db, actor, group_id))) throw noGroup()
-    // Nobody gives more than they hold.
+    // Callers grant at most their own role.
     if (!actor.admin && group_access > project.role) throw forbidden()
     if (await shares.isLocked(db, project.namespace_id)) throw locked()
     if (project.traversal_ids.includes(group_id)) throw ownGroup()

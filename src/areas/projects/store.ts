@@ -23,7 +23,7 @@ export async function takenBy(db: Db, id: number, place: Place): Promise<{ name:
   return (await db.one(taken, { ...place, id })) ?? { name: false, path: false }
 }
 
-/** What is null stays; a blank description goes. */
+/** Null keeps the value; a blank description clears it. */
 export interface ProjectChanges {
   readonly name: string | null
   readonly path: string | null

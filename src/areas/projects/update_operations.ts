@@ -134,7 +134,7 @@ export const updateProject = operation({
       await pointHead(git.directory(repository.path), branch ?? '')
       return record
     }
-    // Nobody takes the branch away meanwhile; afterwards it is HEAD, which stays.
+    // The branch cannot be deleted meanwhile; afterwards HEAD keeps it.
     const record = await (changesBranch(ctx)
       ? repository.locked(['HEAD', `refs/heads/${branch}`], turn)
       : write(ctx, readme))

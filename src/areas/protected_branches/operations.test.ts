@@ -265,7 +265,7 @@ test('a branch is open to users by name, who push, merge and are shown in place 
     ((await world.get(`/projects/${own.id}/repository/branches/${name}`, as)).body as { can_push: boolean })
       .can_push
   assert.deepEqual([await branch(named), await branch(other)], [true, false])
-  // Whoever may not write at all is not let in by name, then or later.
+  // A user without write access is not admitted by name, then or later.
   const outsider = await world.make.memberOf('reporter', { project: own })
   const refused = await world.call('PATCH', `${path}/${name}`, {
     as: owner,

@@ -11,12 +11,12 @@ import { changedLevels, missingIn, nameFault, newLevels } from './rules.ts'
 import * as protectedBranches from './store.ts'
 import { presentPage } from '../../http/answers/pages.ts'
 
-/** Whoever may not read the code learns nothing about its branches. */
+/** Branches are hidden without the right to read code. */
 const first = [signedIn, project, repository, readsCode] as const
 
 const NUMBERS = Object.keys(LEVELS).map(Number)
 const level = t.Unsafe<number>({ type: 'integer', enum: NUMBERS })
-/** Somebody must be able to unprotect a branch. */
+/** A branch keeps at least one level that may unprotect it. */
 const openLevel = t.Unsafe<number>({ type: 'integer', enum: NUMBERS.filter((number) => number > 0) })
 
 const user_id = t.Optional(t.Integer({ description: 'One user, in place of a level' }))

@@ -24,7 +24,7 @@ const levelOf = ({ access_level, user_id }: Given): number | undefined =>
 const usersOf = (given: readonly Given[]): number[] =>
   given.map(({ user_id }) => user_id).filter((id) => id !== undefined)
 
-/** What is missing of a list: each entry of a new protection names a level or a user. */
+/** Missing parts of a list: each entry of a new protection names a level or a user. */
 export const missingIn = (name: string, given: readonly Given[] = []): string[] =>
   given.flatMap(({ access_level, user_id }, i) =>
     access_level === undefined && user_id === undefined ? [`${name}[${i}][access_level] is missing`] : [],
@@ -41,7 +41,7 @@ export const newLevels = (
   return { action, add: levels.length + users.length > 0 ? levels : [MAINTAINERS], users, remove: [] }
 }
 
-/** What a list of changes comes to: an entry with an id replaces or removes that level, one without adds. */
+/** The result of a list of changes: an entry with an id replaces or removes that level, one without adds. */
 export const changedLevels = (action: LevelChange['action'], given: readonly Given[] = []): LevelChange => ({
   action,
   remove: given.map(({ id }) => id).filter((id) => id !== undefined),

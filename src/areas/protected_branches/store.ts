@@ -96,7 +96,7 @@ export const setForcePush = (db: Db, id: number, allow_force_push: boolean): Pro
 
 export const remove = (db: Db, id: number): Promise<void> => db.remove(removeStatement, { id })
 
-/** What is given and taken of one action's levels: levels by their number, users by theirs, taken ones by their id. */
+/** Changes of one action's levels: levels by number, users by id, removed ones by row id. */
 export interface LevelChange {
   readonly action: Action
   readonly add: number[]

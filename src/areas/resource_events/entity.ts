@@ -48,7 +48,7 @@ export interface IterationEventShown extends Shown {
   readonly iteration: IterationShown | null
 }
 
-/** Whose events they are, and where links lead. */
+/** The parent of the events, and the target of links. */
 export interface Around extends Pick<Instance, 'config'> {
   readonly noteable: { readonly kind: NoteableKind }
 }

@@ -62,7 +62,7 @@ export const ITERATION = family<IterationEventShown>(
   sql`e.action, ${iterationJson(sql`e.iteration_id`)} as iteration`,
 )
 
-/** What became of a record, oldest first. */
+/** Events of a record, oldest first. */
 export const listEvents = <Row>(
   db: Db,
   { list }: Family<Row>,

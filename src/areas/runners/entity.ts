@@ -100,7 +100,7 @@ export function presentRunner(row: ListedRunner, tools: Tools): Static<typeof Ru
   }
 }
 
-/** What a runner belongs to, as far as the caller sees it. */
+/** The owners of a runner, as far as the caller sees them. */
 export interface RunnerPlaces {
   readonly projects: readonly Static<typeof RunnerProject>[]
   readonly groups: readonly { readonly id: number; readonly full_path: string; readonly name: string }[]

@@ -5,7 +5,7 @@ import { listOf, oneOf } from '../../http/params/schema.ts'
 export const TOKEN_PREFIX = 'glrt-'
 export const TYPES = ['instance_type', 'group_type', 'project_type'] as const
 
-/** What callers say of a runner. */
+/** Fields of a runner that callers set. */
 export const fields = {
   description: t.Optional(t.String({ maxLength: 1_024 })),
   maintenance_note: t.Optional(t.String({ maxLength: 1_024 })),
@@ -29,7 +29,7 @@ interface GivenRunner {
   readonly maximum_timeout?: number
 }
 
-/** What is kept of a new runner. */
+/** Columns of a new runner. */
 interface KeptRunner {
   readonly description: string | null
   readonly maintenance_note: string | null

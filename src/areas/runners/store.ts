@@ -21,7 +21,7 @@ const findStatement = statement(
 export const find = (db: Db, id: number, userId: number): Promise<SeenRunner | undefined> =>
   db.one(findStatement, { id, user_id: userId })
 
-/** What callers change of a runner. */
+/** Columns of a runner that callers change. */
 export const CHANGEABLE = [
   'description',
   'paused',

@@ -5,7 +5,10 @@ import type { Snippet } from '../../db/schema/planning.ts'
 import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { forbidden } from '../../http/problems.ts'
 
-/** Whoever sees the project sees its snippets, each by its own visibility, where they are switched on. */
+/**
+ * The right to see the project gives the right to see its snippets, each by its own visibility, where snippets are
+ * enabled.
+ */
 export const readsSnippets = allows({
   says: 'a project with snippets enabled',
   refuses: forbidden,

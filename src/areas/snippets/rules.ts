@@ -3,7 +3,7 @@ import type { SnippetFile } from './store.ts'
 /** As many files as a snippet has at most. */
 const MOST_FILES = 10
 
-/** What is to become of one file. */
+/** The new state of one file. */
 export interface FileAction {
   readonly action: 'create' | 'update' | 'delete' | 'move'
   readonly file_path?: string | undefined

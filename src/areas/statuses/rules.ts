@@ -36,7 +36,7 @@ interface Texts {
   readonly description: string | undefined
 }
 
-/** What is wrong with the texts of a status: attribute to texts, none when nothing is. */
+/** Faults of the texts of a status by attribute, empty without any. */
 export function textFaults({ name, target_url: url, description }: Texts): Record<string, string[]> {
   const faults = {
     name: lengthFaults(name, MOST),

@@ -139,6 +139,6 @@ const change = statement(
      where project_id = ${p.project_id} and id = ${p.id}
     returning *, ${authorJson(sql`author_id`)} as author`,
 )
-/** What is not said anew stays. */
+/** Absent values stay. */
 export const changeStatus = (db: Db, status: Said & { id: number }): Promise<StatusWithAuthor | undefined> =>
   db.one(change, status)

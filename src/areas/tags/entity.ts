@@ -17,10 +17,10 @@ export const Tag = t.Object({
 
 export interface TagRow {
   readonly name: string
-  /** What the ref holds: a tag object, or the commit itself. */
+  /** The object of the ref: a tag object, or the commit itself. */
   readonly target: string
   readonly message: string | undefined
-  /** What is behind the tag, unless that is no commit. */
+  /** The tagged commit; undefined for other objects. */
   readonly commit: Commit | undefined
   readonly tagged: GitDate | undefined
 }

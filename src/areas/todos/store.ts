@@ -62,7 +62,7 @@ function places(p: P, everything: boolean): RawBuilder<unknown> {
         from namespaces n where n.id = e.group_id offset 0) eg on true`
 }
 
-/** What somebody can no longer see is on nobody's list: the record, or the note that called them there. */
+/** Items of hidden records and notes are left out. */
 function seen(p: P, everything: boolean): RawBuilder<unknown> {
   if (everything) return sql`true`
   return sql`case
@@ -101,7 +101,7 @@ const list = pageStatements<Shape, Values, TodoShown>((p, shape) => {
   return paged(page, sql`with ${mine(p)} select ${matching(p, shape)}`)
 })
 
-/** What a list of reminders is narrowed down to. */
+/** Filters of a to-do list. */
 type TodoFilter = Partial<Pick<Values, FilterName | 'state'>>
 interface Page {
   readonly limit: number

@@ -8,7 +8,7 @@ const PROFILE = [
   ...(['website_url', 'organization', 'job_title', 'pronouns'] as const),
 ]
 
-/** What administrators set of a user beside name and address. */
+/** Fields of a user that administrators set, beside name and address. */
 export const userParams = {
   password: t.Optional(t.String({ description: 'Checked and not kept: nobody signs in with one' })),
   bio: t.Optional(t.String()),
@@ -48,7 +48,7 @@ type Given = Readonly<
   readonly avatar?: string | null | undefined
 }
 
-/** What of a user is to be otherwise. */
+/** New values of a user. */
 export const changesFrom = (given: Given): Changes => ({
   username: given.username ?? null,
   name: given.name ?? null,

@@ -15,7 +15,7 @@ export const user = loads({ param: 'id', ...find })
 /** The same where the published path calls it so. */
 export const userById = loads({ param: 'user_id', ...find })
 
-/** Nobody without a token looks a user up; they are told so in words of their own. */
+/** User look-ups need a token, with a refusal of their own. */
 export const signedInToLook: Allows<object, { actor: Actor }> = {
   kind: 'allows',
   says: 'a signed-in user',

@@ -2,7 +2,7 @@ import { lengthFaults } from '../../core/values/lengths.ts'
 
 import { pathFault } from '../../core/places/paths.ts'
 
-/** What somebody, or an administrator for somebody, may say of a user. */
+/** Fields of a user, set by the user or an administrator. */
 interface Said {
   readonly username?: string | undefined
   readonly name?: string | undefined
@@ -14,7 +14,7 @@ interface Said {
 
 const isAddress = (text: string): boolean => text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text)
 
-/** What is wrong with it, by field, in the published words; an empty object for nothing. */
+/** Faults by field, in the published words; an empty object without any. */
 export function faultsOf({ username, name, email, password, bio }: Said): Record<string, string[]> {
   const faults: [string, string | false | undefined][] = [
     ['email', email !== undefined && !isAddress(email) && 'is invalid'],

@@ -123,7 +123,7 @@ export async function list(
 const byId = statement((p: Slots<{ id: number }>) => personOf(sql`select * from users where id = ${p.id}`))
 export const find = (db: Db, id: number): Promise<Person | undefined> => db.one(byId, { id })
 
-/** What is null stays as it is; of the profile, what is not named. */
+/** Null keeps a column; so do absent fields of the profile. */
 export interface Changes {
   readonly username: string | null
   readonly name: string | null

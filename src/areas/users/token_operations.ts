@@ -35,7 +35,7 @@ export const createPersonalAccessToken = operation({
   refuses: [pastExpiry, noScopes],
 })
 
-/** What a token may be made for by whoever holds nothing but a token: as published, next to nothing. */
+/** Scopes of a token that a token may create: as published, next to none. */
 const OWN_SCOPES = ['k8s_proxy'] as const satisfies readonly Scope[]
 
 export const createOwnPersonalAccessToken = operation({

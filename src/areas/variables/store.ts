@@ -5,7 +5,7 @@ import type { CiVariable } from '../../db/schema/ci_variables.ts'
 import { existing, deleteFrom, updateIn } from '../../db/rows.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 
-/** Whose variables; the instance has the id 0. */
+/** The owner of the variables; the instance has the id 0. */
 export interface Owner {
   readonly of: 'project' | 'group' | 'instance'
   readonly id: number

@@ -7,7 +7,7 @@ import type { Instance } from '../../instance.ts'
 import type { Variable } from '../config/plan.ts'
 import { slugOf, variablesOf } from './predefined.ts'
 
-// What pipelines are told of merge requests, by variables, as published.
+// Variables of merge requests in pipelines, as published.
 
 /** The branches of a merge request that a pipeline runs for. */
 export type MergeRequestEnds = Pick<

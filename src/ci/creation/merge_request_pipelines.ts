@@ -31,7 +31,7 @@ async function projectFor(db: Db, ends: MergeRequestEnds, user: User): Promise<P
   return findProjectAs(db, ends.source_project_id, user.id)
 }
 
-/** What a pipeline of the merge request's head is created by; undefined where nothing of it could run. */
+/** The request for a pipeline of the merge request's head; undefined where no job of it could run. */
 export async function requestFor(db: Db, id: number, user: User): Promise<PipelineRequest | undefined> {
   const ends = await findEnds(db, id)
   const project = ends && (await projectFor(db, ends, user))

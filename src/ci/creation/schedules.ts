@@ -64,7 +64,7 @@ async function variablesFor({ db, vault }: Pick<Instance, 'db' | 'vault'>, id: n
   }))
 }
 
-/** What a schedule starts in somebody's name, with the rights held now. */
+/** Pipelines of schedules run as the schedule's owner, with the rights held now. */
 async function requestOf(
   instance: Instance,
   schedule: PipelineSchedule,

@@ -42,7 +42,7 @@ const follow = statement(
       from ci_jobs j where j.id = any(${p.ids}::bigint[]) and d.job_id = j.id returning d.id`,
 )
 
-// What a deployment sets stands from its success on. Its address may be one that no environment can have.
+// Values that a successful deployment sets for good. Its address may be one that no environment can have.
 const succeed = statement(
   (p: Ids) => sql`
     update environments e set

@@ -33,7 +33,7 @@ export function* linesOf(diff: string): Generator<DiffLine> {
 export function isSame(diff: string, before: number, after: number, lines: number): boolean {
   let at = { before: 1, after: 1 }
   for (const line of linesOf(diff)) {
-    // What lies in front of a hunk stands on both sides.
+    // Lines before a hunk are equal on both sides.
     if (before < line.before || after < line.after)
       return before >= at.before && after - before === line.after - line.before
     if (line.before === before && line.after === after && line.kind === 'same') return true

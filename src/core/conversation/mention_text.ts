@@ -1,4 +1,4 @@
-// Whom and what a text speaks of, outside of code. Every sign is looked at a fixed number of times.
+// Mentions and references in a text, outside of code. Each character is visited a constant number of times.
 
 /** No more are heard in one text. */
 const MOST = 100

@@ -11,7 +11,7 @@ import { ROLES, heldBy, homeOf, openTo, roleInNamespace, roleInProject, type Vie
 import { mine, seesGroup } from '../sight/callers.ts'
 import { addTodos } from './todos.ts'
 
-// What a text sets off beside being read: to-do items for whom it calls, and a word where what it speaks of is.
+// Side effects of a text: to-do items for mentioned users, and cross references on referenced records.
 
 interface Spoken {
   readonly db: Db
@@ -76,7 +76,7 @@ const called = statements<Shape, Called, { id: number }>((p, shape) => {
      order by u.id`
 })
 
-/** Who of those named, and of the members of groups named, can read it. */
+/** The mentioned users and members of mentioned groups who can read it. */
 async function readersOf(
   { db, actor, about, internal }: Spoken,
   names: readonly string[],

@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { type Sql } from '../../db/statement.ts'
 
 /**
- * Who wrote a note on a record, as rows of `user_id`: all, or at least the first `most` by id and no more than twice as
- * many. Each is looked for past the one before, who may have written thousands; `internal` says whether internal notes count.
+ * Authors of notes on a record, as rows of `user_id`: all, or at least the first `most` by id and at most twice as
+ * many. Each is found by the index past the previous one, who may have written thousands; `internal` says whether
+ * internal notes count.
  */
 export function noteAuthors(noteable: Sql, internal: Sql, most?: Sql): Sql {
-  // What comes next in the index, if it is of the same record: a smallest author would be sought among those of all records.
+  // The next index entry, if it is of the same record: a `min` would search all records.
   const next = (of: Sql, past: Sql): Sql => sql`(
     select case when n.noteable_id = ${noteable} and n.internal = ${of} then n.author_id end
       from notes n

@@ -12,7 +12,7 @@ import {
   type SightValues,
 } from './noteable.ts'
 
-// What a reader sees of the conversation about something that the reader sees.
+// The notes and discussions that a reader sees on a noteable.
 
 const note = statements<Sight, SightValues & { noteable_id: number; id: number }, Note>(
   (p, sight) => sql`

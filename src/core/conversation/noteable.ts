@@ -3,11 +3,11 @@ import { isOpenTo } from '../sight/features.ts'
 import { seesIssue } from '../sight/noteables.ts'
 import { ROLES, homeOf, openTo, roleInProject, heldBy, type Viewer } from '../sight/roles.ts'
 
-// What can be talked about, by whom, and which threads of it one person sees.
+// Noteables: records with discussions, and which threads one caller sees.
 
 export type NoteableKind = 'issue' | 'merge_request' | 'snippet' | 'epic' | 'commit'
 
-/** What is talked about, as far as a conversation needs to know it. */
+/** The columns of a noteable that discussions need. */
 export interface Noteable {
   /** 0 for a commit of which nobody has said anything yet. */
   readonly id: number
@@ -24,7 +24,7 @@ export interface Noteable {
   readonly sha?: string
 }
 
-/** Somebody in front of a noteable, with what they hold on its project or group. */
+/** A caller in front of a noteable, with the role on its project or group. */
 export interface Reader {
   readonly viewer: Viewer | null
   readonly role: number

@@ -5,7 +5,7 @@ export interface Command {
   readonly argument: string
 }
 export interface Parsed {
-  /** What is left when the commands are taken out. */
+  /** The text without its commands. */
   readonly text: string
   readonly commands: readonly Command[]
   /** Words that look like commands and are none, a hundred at most. */
@@ -16,9 +16,9 @@ export interface Parsed {
 
 // The dot stands for every sign, so that nothing is tried twice.
 const LINE = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/is
-/** What stands between two of these is not obeyed. */
+/** Commands between two of these are ignored. */
 const FENCE = /^(`{3,}|~{3,}|>>>)/
-/** What a fence begins with: a million empty lines are not asked for more. */
+/** The start of a fence: a million empty lines cost no more. */
 const MARKS: ReadonlySet<string | undefined> = new Set(['`', '~', '>'])
 
 /** `/cc @ada` does nothing but name people: it is a line of the text. */

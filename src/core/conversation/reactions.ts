@@ -6,7 +6,7 @@ import type { Noteable } from './noteable.ts'
 import { touchNoteable } from './notes.ts'
 import { finishTodos } from './todos.ts'
 
-/** What is reacted to: something that is talked about, or a note on it. */
+/** The target of a reaction: a noteable, or a note on it. */
 export interface Awardable {
   readonly noteable: Noteable
   readonly note?: Pick<Note, 'id'>

@@ -9,7 +9,7 @@ import { seesIssue } from '../sight/noteables.ts'
 import type { Project } from '../places/projects.ts'
 import { ROLES, heldBy, homeOf, openTo, roleInProject, type Viewer } from '../sight/roles.ts'
 
-// What becomes of a reference: a word under what is spoken of.
+// Writes the system note of a reference on its target.
 
 type Home = Pick<Project, 'id' | 'full_path'>
 
@@ -33,7 +33,7 @@ interface Sought {
   readonly open_to: readonly string[]
 }
 const role = sql`held.role`
-// What is written under a record is written nowhere else: to see it, its feature must be on.
+// Notes of a record are visible only where its feature is enabled.
 const sees = {
   issue: (p: Slots<Sought>) => sql`
     (${p.admin}::boolean or ${isOpenTo('issues', role)} and (p.visibility = any(${p.open_to}) or held.role >= ${sql.lit(ROLES.guest)})
@@ -43,7 +43,7 @@ const sees = {
       or (p.visibility = any(${p.open_to}) and p.repository_access_level = 'enabled')))`,
 }
 const TABLES = { issue: 'issues', merge_request: 'merge_requests' } as const
-/** Who may close and change it, besides seeing it. */
+/** Users with the right to close and change it, besides seeing it. */
 const changes = (p: Slots<Sought>): RawBuilder<boolean> => sql`
   (${p.admin}::boolean or held.role >= ${sql.lit(ROLES.planner)} or i.author_id = ${p.user_id}
    or exists (select from issue_assignees a where a.issue_id = i.id and a.user_id = ${p.user_id}))`

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
-// What became of a record, written down as it happens; labels are in `labelling.ts`. Each belongs into the transaction
-// of the deed.
+// Events of records, written as they happen; labels are in `labelling.ts`. Call each inside the transaction of the
+// change.
 
 interface Deed {
   readonly noteable_id: number

@@ -1,4 +1,4 @@
-// What the service says of a change to an issue, a merge request or an epic, in the words its users know.
+// Texts of system notes about issues, merge requests and epics, in the published words.
 
 const sentenceOf = (names: readonly string[]): string => {
   const marked = names.map((name) => `@${name}`)

@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
-/** What the service itself says about a record, beside what people write there. */
+/** System notes: what the server writes about changes of a record. */
 export interface SystemNote {
   readonly noteable_id: number
-  /** Whose deed it tells of. */
+  /** The author of the change. */
   readonly author_id: number | null
-  /** What kind of deed, such as `closed`, `reopened`, `milestone`, `assignee`, `title`, `locked`. */
+  /** The kind of change, such as `closed`, `reopened`, `milestone`, `assignee`, `title`, `locked`. */
   readonly action: string
   readonly body: string
   /** Another project that the sentence names: whoever does not see that does not read it. */

@@ -11,13 +11,13 @@ export type TodoAction =
   | 'approval_required'
   | 'build_failed'
 
-/** What somebody is to look at, and why. */
+/** To-do items and their reasons. */
 export interface NewTodo {
   readonly noteable_id: number
   readonly project_id: number | null
   readonly group_id: number | null
   readonly note_id: number | null
-  /** Whose deed it comes from. */
+  /** The author of the act. */
   readonly author_id: number
   readonly action: TodoAction
 }
@@ -55,8 +55,8 @@ const done = statement(
 )
 
 /**
- * Whoever acts on records has seen to them; null is nobody. What the same text asks to be reminded of is for later, and
- * stays. Call inside the transaction of the deed.
+ * Acting on records completes the actor's to-do items; null is no actor. Items that the same text creates stay. Call
+ * inside the transaction of the act.
  */
 export async function finishTodos(
   db: Db,
@@ -67,11 +67,11 @@ export async function finishTodos(
     await db.run(done, { noteable_ids: noteableIds, user_id: userId, all: false })
 }
 
-/** Somebody says that they have seen to a record. Answers how many reminders that ended. */
+/** Completes a user's to-do items of a record. Returns how many. */
 export const dismissTodos = (db: Db, noteableId: number, userId: number): Promise<number> =>
   db.run(done, { noteable_ids: [noteableId], user_id: userId, all: true })
 
-/** What of a record tells that whoever changed it has seen to it; epics have no milestone. */
+/** Columns whose change completes to-do items; epics have no milestone. */
 interface Telling {
   readonly title: string
   readonly description: string | null

@@ -48,7 +48,7 @@ export function pipelineFault(awaited: string | null): 'ci_must_pass' | 'ci_stil
 
 interface HeadStatus {
   readonly status: string
-  /** What a merge waits for. */
+  /** The checks that a merge waits for. */
   readonly awaited: string | null
 }
 const statusNow = statement(

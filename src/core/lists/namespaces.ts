@@ -96,7 +96,7 @@ export interface Parts {
   /** The rows of the page, in order. */
   readonly page: Sql
   readonly matches: Sql
-  /** What sorts `n`. */
+  /** Sort keys of `n`. */
   readonly order: Sql
 }
 

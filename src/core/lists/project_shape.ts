@@ -33,7 +33,7 @@ export interface ProjectListShape {
   /** The viewer must hold a level, however visible the project is. */
   readonly role: boolean
   readonly ids: boolean
-  /** What must be switched on. */
+  /** Features that must be enabled. */
   readonly uses: readonly ('issues' | 'merge_requests')[]
   readonly active: boolean
   readonly updated: boolean

@@ -35,7 +35,7 @@ function placeOf(p: P, of: ProjectListShape['of'] | ProjectSet): Sql {
   }
 }
 
-/** What the viewer is let into anywhere, hashed once: roles are computed for these projects alone. */
+/** Memberships of the viewer, hashed once: roles are computed for these projects alone. */
 const belongs = sql`(
   p.namespace_id in (
     select d.id from namespaces d where d.traversal_ids && array(

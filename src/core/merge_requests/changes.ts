@@ -24,7 +24,7 @@ import { writeSystemNote } from '../conversation/system_notes.ts'
 import { noteComparison, type TargetBranches } from './target_branches.ts'
 import { addTodos, finishTodos, isSeenTo } from '../conversation/todos.ts'
 
-/** What a merge request is to become; what is left out stays. Null takes away. */
+/** New values of a merge request; absent ones stay, null clears. */
 export interface MergeRequestChange {
   readonly title?: string | undefined
   readonly description?: string | null | undefined
@@ -42,7 +42,7 @@ export interface MergeRequestChange {
   readonly discussion_locked?: boolean | undefined
 }
 
-/** Whose deed it is, and where. */
+/** The author of the change, and the project. */
 export interface MergeRequestDeed {
   readonly db: Db
   readonly actor: { readonly id: number }

@@ -6,7 +6,7 @@ import { readCommits } from '../repositories/commit_reading.ts'
 import type { Compared } from './rows.ts'
 import { repositoryPath } from '../places/projects.ts'
 
-// What git says of the two branches of a merge request.
+// The comparison of the two branches of a merge request by git.
 
 const HEADS = 'refs/heads/'
 /** Commits that a merge request is found by. */
@@ -23,7 +23,7 @@ interface Ends {
   readonly source_branch: string
 }
 
-/** What its source branch holds, brought to where it is compared; undefined when the branch is gone. */
+/** The source branch's commits, fetched into the target repository; undefined when the branch is gone. */
 export async function headOf(git: Instance['git'], ends: Ends): Promise<string | undefined> {
   const { project_id, source_project_id, source_branch } = ends
   if (source_project_id === null) return undefined
@@ -34,7 +34,7 @@ export async function headOf(git: Instance['git'], ends: Ends): Promise<string |
   return head
 }
 
-/** What a merge request of these compares; undefined without a target branch. */
+/** The ends that a merge request compares; undefined without a target branch. */
 export async function compareBranches(
   repository: Repository,
   { head, target_branch }: { readonly head: string; readonly target_branch: string },

@@ -20,15 +20,15 @@ import { recordState } from '../conversation/resource_events.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 import { finishTodos } from '../conversation/todos.ts'
 
-// What becomes of merge requests when branches move, whoever moved them. All of it follows from the refs as they stand
-// and from what was written down before, so that it can be done again after a crash.
+// Effects of moved branches on merge requests. All follow from the refs as they stand and from recorded intents, so
+// that they can be repeated after a crash.
 
 const HEADS = 'refs/heads/'
 /** Commits that are looked through for the one that merged a branch. */
 const SEARCHED = 1_000
 
 interface Tools extends Pick<Instance, 'db' | 'git'> {
-  /** Who moves branches. */
+  /** The user who moves branches. */
   readonly actor?: { readonly id: number } | null
 }
 interface Place {
@@ -53,7 +53,7 @@ export async function followBranches(
       into.set(one.target_branch, [...(into.get(one.target_branch) ?? []), one])
   // Where both branches moved, that it was merged goes before what became of its source.
   const landed = new Set<number>()
-  // What lost its target is marked before a merge in the same move may lead it on to another.
+  // Requests without a target are marked before a merge in the same move may retarget them.
   const isGone = ([branch]: readonly [string, unknown]): number => Number(tips.get(branch) === undefined)
   for (const [branch, requests] of [...into].toSorted((a, b) => isGone(b) - isGone(a)))
     for (const { id } of await followTarget(tools, repository, tips.get(branch), requests)) landed.add(id)

@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import type { MergeRequest } from '../../db/schema/planning.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 
-/** What of an open merge request its branches decide. */
+/** Columns of an open merge request that its branches decide. */
 export type OpenRequest = Pick<
   MergeRequest,
   'id' | 'iid' | 'project_id' | 'source_project_id' | 'source_branch' | 'target_branch' | 'head_sha'
@@ -82,7 +82,7 @@ export const noteTurned = async (
   { from, to }: Pick<Turn, 'from' | 'to'>,
 ): Promise<boolean> => (await db.run(turn, { id, from, to })) > 0
 
-/** What a merge request compares. */
+/** The ends that a merge request compares. */
 export interface Compared {
   readonly base_sha: string
   readonly start_sha: string
@@ -91,7 +91,7 @@ export interface Compared {
   readonly status: MergeStatus
   /** Whether the target branch has what the source branch has not. */
   readonly behind: boolean
-  /** What is in its source branch and not in its target, the newest. */
+  /** Commits of the source branch that the target lacks, newest first. */
   readonly commits: readonly string[]
   /** The committers of the newest of them, each lower-cased address once. */
   readonly committer_emails: readonly string[]

@@ -8,7 +8,7 @@ import { ROLES, ROLE_NAMES } from '../sight/roles.ts'
 export interface Source {
   readonly kind: 'group' | 'project'
   readonly id: number
-  /** What the caller holds on it. */
+  /** The caller's role on it. */
   readonly role: number
   /** The namespaces above, from the root down: whose members are members here too. */
   readonly above: readonly number[]
@@ -105,7 +105,7 @@ export interface Wish {
   readonly queues: boolean
 }
 
-/** What is wrong with a wish whomever it is for. What ends today would be over already. */
+/** Faults of a request for any user. A membership that ends today would have expired already. */
 export function faultOf(
   source: Kind,
   { access_level, expires_at }: Omit<Wish, 'by' | 'queues'>,

@@ -12,7 +12,7 @@ export interface NewUser {
   readonly email: string
   readonly admin: boolean
   readonly external?: boolean
-  /** Somebody made sure that the address is the user's: invitations to it are then the user's too. */
+  /** Confirms an address of a user: invitations to it become the user's. */
   readonly confirmed?: boolean
   readonly created_by_id?: number | null
 }

@@ -10,7 +10,7 @@ export interface StartProject extends Pick<
   'id' | 'visibility' | 'repository_access_level' | 'forked_from_project_id'
 > {
   readonly full_name: string
-  /** What the caller holds on it; 0 for nothing. */
+  /** The caller's role on it; 0 for none. */
   readonly role: number
 }
 

@@ -1,6 +1,6 @@
 import type { Namespace } from '../../db/schema/tables.ts'
 
-/** What holds for a group until somebody sets it. */
+/** Defaults of group settings. */
 const GROUP_SETTINGS = {
   share_with_group_lock: false,
   require_two_factor_authentication: false,

@@ -26,7 +26,7 @@ const holdBelow = statement(
  */
 export async function holdTree(tx: Db, id: number): Promise<number[]> {
   await tx.run(oneAtATime, {})
-  // What was put in while the rows were waited for is held in the next round.
+  // Records inserted while the locks were awaited are locked in the next round.
   for (let held = -1; ;) {
     const rows = await tx.rows(holdBelow, { id })
     if (rows.length === held) return rows.map((row) => row.id)
@@ -97,7 +97,7 @@ const ADDRESSES = ['routes_pkey', 'namespaces_full_path_key', 'projects_full_pat
 
 /** Characters of the whole address of a group: an index holds it twice. */
 const LONGEST_ADDRESS = 500
-/** What `error` says of an address that a group was to have; undefined when it says nothing of it. */
+/** The published texts of `error` about a group's path; undefined when it is about something else. */
 export function addressFaults(error: unknown): Record<string, string[]> | undefined {
   if (isTaken(error)) return { path: ['has already been taken'] }
   return violates(error, 'namespaces_full_path_fits') ? { full_path: [tooLong(LONGEST_ADDRESS)] } : undefined

@@ -7,7 +7,7 @@ import { heldBy, roleInProject } from '../sight/roles.ts'
 interface MovedProject {
   readonly id: number
   readonly visibility: Visibility
-  /** What the caller holds on it. */
+  /** The caller's role on it. */
   readonly role: number
 }
 

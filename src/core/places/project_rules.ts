@@ -35,7 +35,7 @@ interface Named {
   readonly path: string
 }
 
-/** What a project is called when only one of both is given: a path that can be one is its own name, and the other way round. */
+/** Name and path of a project when only one is given: a valid path is its own name, and the other way round. */
 export function nameBoth({
   name,
   path,

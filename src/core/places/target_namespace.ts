@@ -45,7 +45,7 @@ const limit = statement(
       from users u where u.id = ${p.owner_id}`,
 )
 
-/** What is said where the personal namespace holds as many projects as its owner may have; undefined where it does not. */
+/** The refusal where the personal namespace is at its owner's project limit; undefined below it. */
 export async function limitFault(db: Db, home: TargetNamespace): Promise<string | undefined> {
   if (home.owner_id === null) return undefined
   const found = await db.one(limit, { owner_id: home.owner_id, namespace_id: home.id })

@@ -39,7 +39,7 @@ const WRITTEN = [
   ['resource_iteration_events', 'user_id'],
   ['merge_request_merges', 'user_id'],
 ] as const
-/** What of it goes with a user who is removed with everything: the rest are traces of it in the records of others. */
+/** Records deleted with a user who is removed with contributions: the rest are traces in the records of others. */
 const CONTRIBUTIONS = new Set(['issues', 'merge_requests', 'snippets', 'epics', 'notes'])
 
 type Ids = { readonly id: number; readonly ghost_id: number }

@@ -50,7 +50,7 @@ const close = statement(
 interface Deed {
   readonly project_id: number
   readonly user_id: number | null
-  /** What closes them, such as `merge request !1`. */
+  /** The cause of the closing, such as `merge request !1`. */
   readonly via: string
   /** The project whose code that is, where only its readers are to be told of it. */
   readonly code_of?: number

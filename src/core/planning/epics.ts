@@ -59,13 +59,13 @@ const update = statement(
      where id = ${p.id}`,
 )
 
-/** What an epic is to become; what is left out stays. */
+/** New values of an epic; absent ones stay. */
 export type EpicChange = { readonly [Name in keyof Columns]?: Columns[Name] | undefined } & {
   readonly labels?: readonly string[] | undefined
   readonly add_labels?: readonly string[] | undefined
   readonly remove_labels?: readonly string[] | undefined
 }
-/** Whose deed it is; `line` are the epic's groups, from the root down. */
+/** The author of the change; `line` are the epic's groups, from the root down. */
 export interface EpicDeed {
   readonly db: Db
   readonly actor: { readonly id: number }

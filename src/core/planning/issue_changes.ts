@@ -17,7 +17,7 @@ import { ROLES } from '../sight/roles.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 import { addTodos, finishTodos, isSeenTo } from '../conversation/todos.ts'
 
-/** What an issue is to become; what is left out stays. Null takes away. */
+/** New values of an issue; absent ones stay, null clears. */
 export interface IssueChange {
   readonly title?: string | undefined
   readonly description?: string | null | undefined
@@ -39,7 +39,7 @@ export interface IssueChange {
   readonly updated_at?: string | undefined
 }
 
-/** Whose deed it is, and where. */
+/** The author of the change, and the project. */
 export interface IssueDeed {
   readonly db: Db
   readonly actor: { readonly id: number; readonly admin: boolean }

@@ -4,7 +4,7 @@ import { statement, type Slots } from '../../db/statement.ts'
 import type { Job } from '../../jobs/job.ts'
 import { addIteration, type Cadence } from './iterations.ts'
 
-// What automatic cadences do by themselves: they make iterations some way ahead, and hand open issues on.
+// Automatic cadences: create iterations ahead of time and roll open issues over.
 
 /** At one go; the next hour makes more where a cadence begins long ago. */
 const MOST = 500
@@ -62,7 +62,7 @@ const rollOver = statement(
 
 /** Does what is due in one cadence; a second time on the same day there is nothing left to do. Call inside a transaction. */
 export async function scheduleCadence(db: Db, id: number): Promise<void> {
-  // Whoever comes at the same time waits here, and then sees what is done.
+  // Concurrent runs wait here and then see the result.
   const cadence = await db.one(hold, { id })
   if (cadence === undefined) return
   await extend(db, cadence)

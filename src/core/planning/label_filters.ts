@@ -4,7 +4,7 @@ import { titlesOf } from './labelling.ts'
 
 // Filters of issues and merge requests by labels. A title stands for every label of that title in the place of the list.
 
-/** What the conditions on labels compare with. */
+/** Values of label conditions. */
 export interface LabelValues {
   /** The ids of one title each, joined by index: the planner begins with the rarest. */
   readonly label: readonly number[]

@@ -15,7 +15,7 @@ export function hexColor(given: string): string | undefined {
   return undefined
 }
 
-/** What can be read on a colour given as `#` and six hex digits. */
+/** The text colour that is readable on a colour given as `#` and six hex digits. */
 export function textColor(hex: string): string {
   const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
   return parts.reduce((sum, part) => sum + part, 0) > 500 ? '#333333' : '#FFFFFF'
@@ -24,7 +24,7 @@ export function textColor(hex: string): string {
 const LONGEST = 255
 
 const TAG_BEGINS = /[a-z/!?]/i
-/** What is longer is no title whatever is taken out of it, and is not looked at sign by sign. */
+/** Longer texts are no titles in any form, and are not scanned. */
 const LOOKED_AT = 100_000
 
 /**
@@ -55,7 +55,7 @@ export function titleFaults(title: string): string[] {
 
 const BETWEEN = '::'
 
-/** What a scoped label shares with those that it excludes, up to the last `::`; undefined for a label without any. */
+/** The scope of a scoped label, up to the last `::`; undefined for a label without any. */
 export function scopeOf(title: string): string | undefined {
   const end = title.lastIndexOf(BETWEEN)
   return end === -1 ? undefined : title.slice(0, end + BETWEEN.length)

@@ -11,9 +11,9 @@ const world = sharedWorld()
 interface Step {
   readonly put?: object
   readonly says?: string
-  /** What the record bears then. */
+  /** Labels of the record afterwards. */
   readonly bears: string
-  /** What came and went, by title. */
+  /** Added and removed labels, by title. */
   readonly told: string
 }
 const STEPS: readonly Step[] = [

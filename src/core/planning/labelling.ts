@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { cleanTitle, lastOfScopes, scopeOf, titleFaults } from './label_rules.ts'
 
-/** What is labelled, by whom, and where its labels come from. */
+/** The record that is labelled, the actor, and the source of its labels. */
 export interface Labelled {
   readonly noteable_id: number
   readonly user_id: number | null
@@ -126,7 +126,7 @@ export async function changeLabels(db: Db, labelled: Labelled, change: LabelChan
     await db.run(create, { project_id, line, titles: wanted, color: COLOR })
   const ids = await findLabels(db, labelled, [...wanted, ...unwanted])
   const idsOf = (titles: readonly string[]): number[] => titles.flatMap((title) => ids.get(title) ?? [])
-  // What is not there, or is taken away, excludes nothing.
+  // Absent and removed labels exclude nothing.
   const added = lastOfScopes(clean(given).filter((title) => ids.has(title) && !unwanted.includes(title)))
   return (
     (await db.run(link, {

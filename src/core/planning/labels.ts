@@ -4,7 +4,7 @@ import { violates } from '../../db/errors.ts'
 import type { Label } from '../../db/schema/tables.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 
-/** Whose a label is: a group's or a project's. */
+/** The owner of a label: a group or a project. */
 export type LabelHome = Pick<Label, 'group_id' | 'project_id'>
 
 type NewLabel = LabelHome & Pick<Label, 'title' | 'color' | 'description'>
@@ -30,7 +30,7 @@ interface LabelChanges {
 const where = (p: Slots<LabelHome & { id: number }>): RawBuilder<unknown> => sql`
   id = ${p.id} and group_id is not distinct from ${p.group_id} and project_id is not distinct from ${p.project_id}`
 
-// What is not given is left to the row as it is then, so that of two who change different things neither loses.
+// Absent fields keep the current value of the row, so that concurrent changes of different fields are both kept.
 const update = statement(
   (p: Slots<LabelChanges & LabelHome & { id: number }>) => sql<Label>`
     update labels

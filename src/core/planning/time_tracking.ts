@@ -15,7 +15,7 @@ interface Times {
   readonly time_estimate: number
   readonly total_time_spent: number
 }
-/** Whose deed it is, and on what. Call each inside the transaction of the deed. */
+/** The author and the record. Call each inside the transaction of the change. */
 export interface TimeDeed extends Shape {
   readonly db: Db
   readonly actor: { readonly id: number }

@@ -12,7 +12,7 @@ import { repositoryPath } from '../places/projects.ts'
 import { findReferred, tellReferred, type Referred } from '../conversation/references.ts'
 import type { Viewer } from '../sight/roles.ts'
 
-// What the messages of commits say of issues and merge requests, heard when they reach a branch.
+// References in commit messages to issues and merge requests, processed when the commits reach a branch.
 
 const HEADS = 'refs/heads/'
 /** The newest commits that one push brings are looked at, and as much of a message. */
@@ -87,7 +87,7 @@ export const processCommitMessages: Job<Pushed> = {
   },
 }
 
-/** What a branch holds now and did not before: of a new one, what the default branch does not hold. */
+/** New commits of a branch; of a new branch, those that the default branch lacks. */
 async function arrived(
   repository: Repository,
   { from, to }: { readonly from: string | null; readonly to: string },
@@ -119,7 +119,7 @@ async function hear(
   await tellReferred(db, { actor: place, about: commit, project }, others)
 }
 
-/** What the message says is done, where whoever pushed it may close it. */
+/** Closing references act where the pusher may close the issue. */
 function meantToClose(text: string, place: Here, found: readonly Referred[]): Referred[] {
   const named = closingIn(text).map(({ path, iid }) => `${(path ?? place.full_path).toLowerCase()}#${iid}`)
   return found.filter(

@@ -22,7 +22,7 @@ interface Person {
   readonly email: string
 }
 
-/** What a commit is made with: the context of an operation that has a repository. */
+/** Parts that a commit needs: the context of an operation with a repository. */
 export interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> {
   readonly project: { readonly id: number }
   readonly repository: Repository
@@ -224,7 +224,7 @@ async function checkKnown(
     const seen = ids.get(commit)
     if (seen === undefined || seen === base) continue
     const [before, now] = [await lastTouch(repository, seen, path), await lastTouch(repository, base, path)]
-    // What either side knows nothing of is no contradiction, as published.
+    // A side without a known value contradicts nothing, as published.
     if (before !== undefined && now !== undefined && before !== now)
       throw new CommitRefused(`The file has changed since you started editing it: ${path}`)
   }

@@ -21,7 +21,7 @@ export interface Source {
   readonly signal?: AbortSignal
 }
 
-/** What a repository begins with when nothing is copied into it. */
+/** The first commit of a repository that is not imported. */
 export interface Beginning {
   readonly defaultBranch?: string
   /** A first commit with a file that tells of the project, and whose deed it is. */
@@ -60,7 +60,7 @@ export async function createWithRepository(
 export async function fillFrom({ git, settings }: Instance, path: string, source: Source): Promise<void> {
   const { from, ...options } = source
   const url = !isAbsolute(from) && URL.canParse(from) ? new URL(from) : undefined
-  // What is none of these is refused before anything is connected to.
+  // Other addresses are refused before any connection.
   const connects = url !== undefined && /^(https?|git):$/.test(url.protocol)
   const address = connects ? { address: await outboundAddress(settings, url) } : {}
   await importRepository(git, from, path, { ...options, ...address })
@@ -89,7 +89,7 @@ async function beginAt(
   return { default_branch: defaultBranch, empty_repo: false, readme_path: README }
 }
 
-/** What the rows say of a repository that has just been filled. */
+/** Columns of a repository that was just imported. */
 export async function stateOf(repository: Repository): Promise<State> {
   const branch = (await repository.defaultBranch()) ?? null
   const empty_repo = branch === null || (await repository.isEmpty())

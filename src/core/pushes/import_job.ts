@@ -120,14 +120,14 @@ async function fill(instance: Instance, row: ProjectImport, path: string): Promi
   } catch (error) {
     const fault = faultOf(error)
     if (fault === undefined) throw error
-    // Somebody else was taken for dead, and came first.
+    // Another run took this one for dead and finished first.
     if (await git.repository(path).exists()) return undefined
     await createEmpty(git, path, 'main')
     return fault
   }
 }
 
-/** What the owner is told; undefined for what may go better another time. */
+/** The message for the owner; undefined for errors that a retry may solve. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof ForbiddenAddress) return error.message
   if (isGitError(error, 'exit')) return 'The repository could not be read'

@@ -31,14 +31,14 @@ export class MergeRefused extends Error {
 export interface MergePlan {
   /** How the project merges: with a merge commit, with one onto a rebased branch, or without any. */
   readonly method: 'merge' | 'rebase_merge' | 'ff'
-  /** What the source branch must hold. */
+  /** The commit that the source branch must hold. */
   readonly sha: string | undefined
   /** Whether the checks of its head, where there are any, must have passed. */
   readonly afterChecks: boolean
   readonly squash: boolean
   readonly message: string
   readonly squashMessage: string
-  /** Who wrote what a squashed commit holds. */
+  /** Authors of the commits in a squash. */
   readonly author: { readonly name: string; readonly email: string } | undefined
   /** Whether its source branch goes with the merge. */
   readonly removesSource: boolean
@@ -59,7 +59,7 @@ export async function mergeRequest(merging: Merging, plan: MergePlan): Promise<v
   for (let attempt = 1; ; attempt += 1)
     try {
       const intent = await mergeOnce(merging, plan)
-      // Whatever became of the branch since it moved.
+      // Independent of later moves of the branch.
       return await finishMerge(merging, merging.project, intent)
     } catch (error) {
       if (!isGitError(error, 'moved') || attempt === ATTEMPTS) throw error
@@ -116,7 +116,7 @@ interface Tips {
   readonly head: string
 }
 interface Made {
-  /** What the target branch moves to. */
+  /** The new commit of the target branch. */
   readonly commit_sha: string
   readonly merge_commit_sha: string | null
   readonly squash_commit_sha: string | null
@@ -155,7 +155,7 @@ async function commitAt(repository: Repository, sha: string): Promise<Commit> {
 async function mergedTree(repository: Repository, ours: Commit, theirs: Commit): Promise<string> {
   const merged = await repository.mergeTrees(ours.id, theirs.id)
   if ('tree' in merged) return merged.tree
-  // What was done on both sides changes nothing, and is merged nevertheless.
+  // Equal changes on both sides give an empty merge, which is made nevertheless.
   if (merged.fault === 'empty') return ours.tree
   throw new MergeRefused('conflict')
 }

@@ -1,6 +1,6 @@
 // Options that a client sends with a push (`git push -o`), as published. Names that mean nothing here are passed over.
 
-/** What a push asks of the merge request of its branch. What is left out stays, or has its default. */
+/** Options of a push for the merge request of its branch. Absent ones stay, or have their default. */
 export interface MergeRequestOptions {
   readonly create: boolean
   readonly target?: string

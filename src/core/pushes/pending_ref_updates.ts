@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { UndeliveredPushes } from './undelivered_pushes.ts'
 
-/** What a mark says: since `since` refs of the project may have moved that its rows have not heard of. */
+/** The content of a mark: refs of the project changed after `since` may not be in the database yet. */
 export interface RefUpdateMark {
   readonly file: string
   readonly projectId: number

@@ -32,11 +32,11 @@ export interface PushedRefs {
   readonly user_id: number
   readonly moves: readonly { readonly ref: string; readonly from: string | null; readonly to: string }[]
   readonly options?: PipelineOptions
-  /** What the push asks of merge requests, once its pipelines are there. */
+  /** The merge request options of a push, applied once its pipelines exist. */
   readonly after?: PushedOptions
 }
 
-/** What a push asks of the merge requests of its branches. */
+/** The options of a push for the merge requests of its branches. */
 export interface PushedOptions {
   readonly project_id: number
   readonly user_id: number

@@ -71,7 +71,7 @@ export async function movingRefs<Result>(
     )
     return result
   } catch (error) {
-    // Whatever went wrong, where there is still no branch there is nothing to hear of.
+    // After any error: without a branch there is nothing to process.
     if (first)
       heard = await tools.git
         .repository(repositoryPath(project.id))

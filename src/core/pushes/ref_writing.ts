@@ -3,7 +3,7 @@ import type { Repository } from '../../git/repository.ts'
 import type { Instance } from '../../instance.ts'
 import { movingRefs } from './pushes.ts'
 
-/** What refs are moved with: the context of an operation that has a repository. */
+/** Parts that moving refs needs: the context of an operation with a repository. */
 interface Writing extends Pick<Instance, 'db' | 'git' | 'settings' | 'pendingRefUpdates'> {
   readonly actor?: { readonly id: number } | null
   readonly project: { readonly id: number }

@@ -14,7 +14,7 @@ import type { TargetBranches } from '../merge_requests/target_branches.ts'
 import { FORGOTTEN, estimated, spent } from '../planning/time_tracking.ts'
 
 export interface QuickActionResult {
-  /** What is left of the text. */
+  /** The text without its commands. */
   readonly text: string
   /** Set when there was nothing but commands. */
   readonly onlyCommands: boolean
@@ -132,7 +132,7 @@ async function perform(
   return done
 }
 
-/** What all the commands come to, in one change. */
+/** The combined change of all commands. */
 async function settle(speaker: Speaker, run: Run): Promise<void> {
   const { db, actor } = speaker
   const { about, row, times, fresh } = run

@@ -22,7 +22,7 @@ import { dayIn, showDay } from '../conversation/quick_action_text.ts'
 import { react, unreact } from '../conversation/reactions.ts'
 import { addTodos, dismissTodos } from '../conversation/todos.ts'
 
-// What each command does. A command that cannot do it gives no sentence, and nothing is changed by it.
+// Handlers of the commands. One that cannot act gives no sentence and changes nothing.
 
 const thing = ({ about }: Run): string => about.kind.replace('_', ' ')
 

@@ -15,7 +15,7 @@ export function ready(run: MergeRequestRun): Told {
   const title = asReady(run.change.title ?? run.row.title)
   return run.may.change && title !== '' ? mark(run, 'ready', title) : undefined
 }
-/** What is so already is told, and is no fault, as published. */
+/** A state that holds already is reported and is no fault, as published. */
 function mark(run: MergeRequestRun, as: 'draft' | 'ready', title: string): Told {
   const same = title === (run.change.title ?? run.row.title)
   run.changes['wip_event'] = as

@@ -11,7 +11,7 @@ export type Commanded = 'issue' | 'merge_request' | 'epic'
 /** Those that people are given, and that take time. */
 export type Assigned = Exclude<Commanded, 'epic'>
 const TABLES = { issue: 'issues', merge_request: 'merge_requests', epic: 'epics' } as const
-/** Whose it is, and who is to look at it. */
+/** The author, and the assignees or reviewers. */
 export type Part = 'assignee' | 'reviewer'
 
 const byName = statement(
@@ -80,7 +80,7 @@ const holders = statements<{ kind: Assigned; part: Part }, { id: number }, { id:
     select u.id, u.username from ${sql.table(`${kind}_${part}s`)} a join users u on u.id = a.user_id
      where a.${sql.ref(`${kind}_id`)} = ${p.id} order by u.id`,
 )
-/** Who has the part now; issues have assignees alone. */
+/** Present assignees or reviewers; issues have assignees alone. */
 export const holdersNow = (
   db: Db,
   { kind, id }: { readonly kind: Assigned; readonly id: number },

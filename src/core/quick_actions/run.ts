@@ -12,7 +12,7 @@ import type { TargetBranches } from '../merge_requests/target_branches.ts'
 export interface Place {
   readonly project: Project | undefined
   readonly line: readonly number[]
-  /** What the caller holds there. */
+  /** The caller's role there. */
   readonly role: number
 }
 
@@ -34,7 +34,7 @@ export interface Run {
   readonly fresh: boolean
   /** Whether the caller may change its words and its state, and whether they say what it is part of. */
   readonly may: { readonly change: boolean; readonly plan: boolean }
-  /** What it is to become. */
+  /** The new values. */
   readonly change: Changing
   /** The time it should take and took. */
   readonly times: { estimate: number; spent: number }
@@ -43,7 +43,7 @@ export interface Run {
   /** Signs to put behind the text. */
   suffix: string
 }
-/** What was done; or nothing, and why, where more is to be said of it. */
+/** The effect; or none, with a reason where there is more to say. */
 export type Told = string | { readonly why: string } | undefined
 export type Act = (run: Run, argument: string) => Told | Promise<Told>
 

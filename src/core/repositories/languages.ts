@@ -104,7 +104,7 @@ const BY_EXTENSION = new Map(
 )
 const BY_NAME = new Map(Object.entries(NAMES))
 
-/** What others wrote, or a machine. */
+/** Vendored and generated files. */
 const FOREIGN = /(?:^|\/)(?:bower_components|node_modules|third_party|vendor|dist)\/|\.min\.(?:js|css)$/i
 
 /** The language of a file; undefined for prose, configuration, pictures and what others wrote. */

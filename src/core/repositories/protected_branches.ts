@@ -4,7 +4,7 @@ import { statement, type Slots } from '../../db/statement.ts'
 import { ROLES } from '../sight/roles.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Who may change a protected branch. A level of 0 lets nobody, 60 administrators only. */
+/** Rights to change a protected branch. A level of 0 admits no user, 60 administrators only. */
 export interface PushRule {
   readonly push: number
   readonly merge: number
@@ -113,7 +113,7 @@ const DEFAULTS: Readonly<Record<number, { readonly push: number; readonly merge:
 /** Lets Developers make the first commit, after which it protects like 2. */
 const AFTER_FIRST_PUSH = 4
 
-/** What holds for every branch of a repository without commits: the first one becomes the default branch. */
+/** The rule of every branch in a repository without commits: the first one becomes the default branch. */
 export function ruleWhileEmpty(settings: Settings): PushRule | undefined {
   const kind = settings.get('default_branch_protection')
   const levels = kind === AFTER_FIRST_PUSH ? undefined : DEFAULTS[kind]

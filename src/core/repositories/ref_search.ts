@@ -1,4 +1,4 @@
-/** What refs are looked for by: part of a name, `^` before its beginning or `$` after its end, in either case. */
+/** A search for refs: part of a name, `^` before its start or `$` after its end, case-insensitive. */
 export function searching(search: string): (name: string) => boolean {
   const text = search.toLowerCase()
   const [begins, ends] = [text.startsWith('^'), text.endsWith('$')]

@@ -4,7 +4,7 @@ import { seesIssue } from './noteables.ts'
 import { ROLES, belongsBelow, heldBy, homeOf, roleInNamespace, roleInProject, seldomHeldBy } from './roles.ts'
 import type { Visibility } from '../../db/schema/columns.ts'
 
-// What a caller may see, as parts of statements that name a project `p` and a namespace `n`.
+// Records that a caller may see, as parts of statements that name a project `p` and a namespace `n`.
 
 export interface Caller {
   readonly user_id: number | null

@@ -4,7 +4,7 @@ import type { Epic, Issue, MergeRequest, Snippet } from '../../db/schema/plannin
 import { statement, type Slots } from '../../db/statement.ts'
 import { ROLES, seldomHeldBy, openTo, roleInNamespace, type Viewer } from './roles.ts'
 
-// Who sees which issue, merge request, snippet or epic inside a parent that the viewer sees: the one place for it.
+// Visibility of issues, merge requests, snippets and epics inside a parent that the viewer sees: the one place for it.
 
 /** As part of a statement that names an issue `i`; `role` is what the viewer holds on the issue's project. */
 export const seesIssue = (
@@ -54,7 +54,7 @@ const seen = (viewer: Viewer | null, role: number): Seen => ({
   role: viewer?.admin === true ? ROLES.owner : role,
 })
 
-// What a caller names is as wide as what they may write, and numbers nothing where it is wider than any iid.
+// Iids in parameters may be as long as the parameter; those beyond the largest iid match nothing.
 const issueByIid = statement(
   (p: Slots<Seen & { project_id: number; iid: number }>) => sql<Issue>`
     select i.* from issues i
@@ -85,7 +85,7 @@ const epicBy = {
 
 interface Parent {
   readonly id: number
-  /** What the viewer holds on it. */
+  /** The viewer's role on it. */
   readonly role: number
 }
 

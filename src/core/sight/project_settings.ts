@@ -1,11 +1,11 @@
 import type { Project } from '../../db/schema/tables.ts'
 
-// What can be set on a project beside its columns, with what holds until somebody does.
+// Settings of a project beside its columns, with their defaults.
 
 const LEVELS = ['disabled', 'private', 'enabled'] as const
 export type FeatureLevel = (typeof LEVELS)[number]
 
-/** What a project can have switched off, or open to its members alone; all but `repository` are kept in its settings. */
+/** Features of a project that can be disabled or limited to members; all but `repository` are kept in its settings. */
 export const FEATURE_LEVELS = {
   issues: 'enabled',
   repository: 'enabled',
@@ -47,7 +47,7 @@ const UNSERVED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
 /** The same for switches that belong to no feature. */
 export const UNSERVED_FLAGS = ['lfs_enabled'] as const
 
-/** What stands on the repository: open to nobody to whom that is not open. */
+/** Features that need the repository: never more open than it is. */
 export const REPOSITORY_FEATURES: readonly Feature[] = ['merge_requests']
 
 /** The older switches, and the feature that each turns on and off. */

@@ -14,7 +14,7 @@ export const ROLES = {
 } as const
 export type RoleName = keyof typeof ROLES
 
-/** What people call the levels. */
+/** Published names of the levels. */
 export const ROLE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(ROLES).map(([name, level]) => [
     level as number,

@@ -2,7 +2,7 @@
 export const isLonger = (text: string, most: number): boolean =>
   text.length > 2 * most || (text.length > most && Array.from(text).length > most)
 
-/** What is published of a text that has more. */
+/** The published refusal of a longer text. */
 export const tooLong = (most: number): string => `is too long (maximum is ${most} characters)`
 
 /** That, or nothing, of a text that may have `most` characters. */

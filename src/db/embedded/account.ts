@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { run, type Command, type Ids } from './process.ts'
 
-/** Who the database server runs as. */
+/** The account of the database server. */
 export interface Account {
   /** Set when we are root and become somebody else for the server. */
   readonly ids: Ids | undefined

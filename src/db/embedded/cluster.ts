@@ -18,7 +18,7 @@ import { stopSurvivors } from './leftovers.ts'
 import type { ServerLog } from './log.ts'
 import { run, supervise, type Command, type Ids } from './process.ts'
 
-/** What every step on a cluster needs to know. */
+/** Context of every step on a cluster. */
 export interface Setting {
   readonly dataDir: string
   readonly cluster: string

@@ -74,7 +74,7 @@ function isOurs(place: string): boolean {
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0
 }
 
-/** What a killed copier left; one hour old, it is nobody's work in progress. */
+/** Leftovers of a killed copier: after an hour no copy is in progress. */
 function removeUnfinished(place: string): void {
   for (const entry of readdirSync(place)) {
     const unfinished = join(place, entry)

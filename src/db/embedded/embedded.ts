@@ -51,7 +51,7 @@ function serverCommand({ account, binaries }: Setting, cluster: string): Command
     max_connections: '50',
     max_wal_size: '512MB',
     jit: 'off',
-    // What is asked for often lies in memory: a walk along an index shall not be taken for dear.
+    // Hot pages are cached: the planner must not overestimate index scans.
     random_page_cost: '1.1',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -122,7 +122,7 @@ async function startServer(setting: Setting): Promise<Supervised> {
   return server
 }
 
-/** What was opened so far, closed in reverse when the start fails or the server has gone. */
+/** Opened parts, closed in reverse when the start fails or the server has gone. */
 type Closers = (() => void)[]
 
 function closeAll(closers: Closers): void {

@@ -20,7 +20,7 @@ export interface SocketDirectory {
   remove(): void
 }
 
-/** What a kernel takes as the name of a socket, without the NUL. */
+/** The kernel's name of a socket, without the NUL. */
 const longest = process.platform === 'linux' ? 107 : 103
 const prefix = 'guildhall-pg-'
 const link = 'socket'
@@ -45,7 +45,7 @@ function shortPlaces(): string[] {
 
 function leadsTo(directory: string, cluster: string): boolean {
   try {
-    // Somebody else's directory in a shared place proves nothing, even when its link says so.
+    // A directory of another user in a shared place proves nothing, even when its link says so.
     return lstatSync(directory).uid === process.getuid?.() && readlinkSync(join(directory, link)) === cluster
   } catch {
     return false

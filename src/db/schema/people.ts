@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Id, Json, Time, Times } from './columns.ts'
 
-/** What people say of themselves. */
+/** Profile fields of people. */
 export interface Profile {
   readonly bio?: string
   readonly location?: string
@@ -15,7 +15,7 @@ export interface Profile {
   readonly pronouns?: string
 }
 
-/** What somebody is up to; `clear_at` is the moment from which it no longer holds. */
+/** The status of a user; `clear_at` is when it ends. */
 export interface UserStatus {
   readonly emoji?: string
   readonly message?: string

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { Git } from '../git.ts'
 import { receivingBounds } from '../objects/received.ts'
 
-/** What was done for a repository. */
+/** Maintenance that was done for a repository. */
 export interface Maintained {
   readonly packedRefs: boolean
   readonly packedObjects: boolean
   readonly expired: boolean
 }
 
-/** What is to be done besides what the repository's state asks for. */
+/** Tasks besides those that the repository's state asks for. */
 export interface MaintainOptions {
   /**
    * True to put everything into one pack and to let go of what nothing has reached for two weeks; by default this is

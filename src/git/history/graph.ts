@@ -2,7 +2,7 @@ import { commitBytes, findInLayer, idBytes, wordsOf, type Layer } from './graph_
 import { AuthorTexts } from './graph_authors.ts'
 import type { Links } from './graph_links.ts'
 
-/** What is decoded of a commit-graph: one number a commit in each table, by position. */
+/** Decoded tables of a commit-graph: one number a commit in each table, by position. */
 export interface Tables {
   /** Position of the first parent; -1 for a root. */
   first: Int32Array
@@ -41,7 +41,7 @@ export class Graph implements Tables {
   readonly #newPositions = new Map<string, number>()
   readonly #newTrees: string[] = []
 
-  /** What `earlier` knows of authors is taken over for the files that both have. */
+  /** Known authors of `earlier` are taken over for the files that both have. */
   constructor(layers: readonly Layer[], tables: Tables, earlier?: Graph) {
     this.layers = layers
     const last = layers.at(-1)

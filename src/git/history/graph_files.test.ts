@@ -106,7 +106,7 @@ void test('damaged files never end or hold the server: the answer is right, or g
       outcomes.refused += 1
     }
   }
-  // What lies about hashes or parents without contradicting itself is believed, as git does.
+  // Graph files with wrong but consistent hashes or parents are believed, as git does.
   assert.ok(outcomes.right > 40 && outcomes.other < 60, JSON.stringify(outcomes))
 })
 

@@ -1,4 +1,4 @@
-/** What the shape of history needs of a commit. */
+/** The part of a commit that the shape of history needs. */
 export interface Links {
   readonly tree: string
   readonly parents: readonly string[]

@@ -17,7 +17,7 @@ export class Queue {
     this.#seconds = seconds
   }
 
-  /** What is in the queue; only the first is in its place. */
+  /** The heap of the queue; only the first is in its place. */
   get waiting(): readonly number[] {
     return this.#positions
   }

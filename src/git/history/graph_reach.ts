@@ -17,7 +17,7 @@ export async function reachedFrom(graph: Graph, commit: number, tips: readonly n
   let steps = 0
   answers.set(commit, yes)
   const { first, second, level } = graph
-  /** What is known about a commit without looking at its parents: nothing as low as what is sought can reach it. */
+  /** Generation numbers: a commit as low as the target, or lower, cannot reach it. */
   const glance = (other: number): number => {
     const known = answers.get(other)
     return known === 0 && (level[other] ?? 0) <= floor ? no : known

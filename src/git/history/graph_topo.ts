@@ -42,8 +42,8 @@ class Depths {
   readonly #walk: Walk
   readonly #generation: Float64Array
   /**
-   * What git knows by now. Of first parents alone it reads no others, and takes what it has not read for the oldest of
-   * all, wherever that stands in its queue.
+   * Commits that git has parsed by now. With first parents alone it reads no others, and takes unread ones for the
+   * oldest of all, wherever they stand in its queue.
    */
   readonly #known: { readonly generation: Float64Array; readonly time: Float64Array }
   readonly #toExplore: Queue
@@ -118,7 +118,7 @@ class Depths {
     const { generation, time } = this.#known
     this.#walk.set(commit, mark.read)
     time[commit] = this.#walk.time(commit)
-    // What lies beyond the graph's files has none, and keeps none.
+    // Commits outside of the graph's files have none, and keep none.
     if (commit < generation.length) generation[commit] = this.#generation[commit] ?? 0
   }
 

@@ -4,7 +4,7 @@ import type { Graphs } from './graphs.ts'
 import type { RunOptions } from '../processes/spawner.ts'
 import type { Tips } from '../refs/tips.ts'
 
-/** What the writer works with; `delayMs` of quiet after a change start a write, and at latest `patienceMs` after it. */
+/** Parts of the writer; `delayMs` of quiet after a change start a write, and at latest `patienceMs` after it. */
 export interface WriterTools {
   readonly run: (args: readonly string[], options: RunOptions) => Promise<Buffer>
   readonly graphs: Graphs
@@ -91,7 +91,7 @@ export class GraphWriter {
   }
 }
 
-/** What a killed git left behind would make every later write fail; no write lives as long as twice its time. */
+/** A lock file of a killed git would fail every later write; no write lives as long as twice its time. */
 async function removeOldLocks(gitDirectory: string): Promise<void> {
   for (const lock of locks.map((name) => join(gitDirectory, name))) {
     const found = await stat(lock).catch(() => undefined)

@@ -65,7 +65,7 @@ export class Graphs {
     if (known.graph === undefined) return undefined
     let positions = await findAll(known.graph, shas)
     if (!positions.includes(-1)) return { graph: known.graph, positions }
-    // What is missing may have been written to the files since, though nobody here was told.
+    // A missing commit may have been written to the files since, without notice here.
     if (performance.now() - known.loadedAt > againAfterMs) {
       known.isStale = true
       known = await this.#current(gitDirectory)

@@ -9,7 +9,7 @@ import type { Graph } from './graph.ts'
 import type { AskObject, Found } from './graphs.ts'
 import { Slice } from '../event_loop.ts'
 
-/** What of a history is wanted, with everything already checked; times in Unix seconds, Infinity of either sign for none. */
+/** A validated query of history; times in Unix seconds, Infinity of either sign for none. */
 export interface Selection {
   readonly tips: readonly string[]
   readonly exclude: readonly string[]

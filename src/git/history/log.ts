@@ -18,7 +18,7 @@ export interface Order {
   history: History | undefined
 }
 
-/** What a walk through history is made with. */
+/** Parts of a history scan. */
 export interface WalkTools {
   readonly run: (args: readonly string[], options: RunOptions) => Promise<Buffer>
   readonly ask: AskObject
@@ -117,7 +117,7 @@ export class Walks {
       } catch (error) {
         // It stands somewhere between what was asked for and what was not given.
         order.history = undefined
-        // What cannot be read here git may know better, or at least say what is wrong.
+        // Commits that cannot be read here go to git, which can read them or report the fault.
         if (!isGitError(error) || error.fault === 'closed') throw error
       }
     }

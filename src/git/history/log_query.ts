@@ -30,8 +30,8 @@ const maxAuthorBytes = 1_000
 const maxTimestamp = 2 ** 40
 
 /**
- * What a query selects, with `tips` for where it starts; undefined when no commit can pass its filters.
- * Throws TypeError for a query that is no query.
+ * The filter of a query, with `tips` as its start; undefined when no commit can pass. Throws TypeError for an invalid
+ * query.
  */
 export function selectionOf(query: LogQuery, tips: readonly string[]): Selection | undefined {
   checkQuery(query)

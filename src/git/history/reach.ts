@@ -6,7 +6,7 @@ import type { WalkTools } from './log.ts'
 import { isSha } from '../names.ts'
 import { shortRef, type ShortRef, type TipList } from '../refs/tips.ts'
 
-/** What is asked about who descends from whom. Commits are full hashes of commits; TypeError for anything else. */
+/** Ancestry queries. Commits are full hashes of commits; TypeError for anything else. */
 export interface Reach {
   /** How many commits are reachable from `sha`, itself included. Throws GitError when there is no such commit. */
   count(sha: string, options?: { firstParent?: boolean }): Promise<number>

@@ -34,7 +34,7 @@ export async function digestBlob(
   return digest
 }
 
-/** What goes into an archive: a commit by its full hash, or what is at one path of it, below the directory `prefix`. */
+/** The source of an archive: a commit by its full hash, or one path of it, below the directory `prefix`. */
 export interface ArchiveQuery {
   readonly commit: string
   readonly path: string | undefined

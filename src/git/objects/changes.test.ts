@@ -237,7 +237,7 @@ void test('a symbolic link never becomes .gitmodules', async () => {
   }
 })
 
-/** What the published rules make of one change of a flat list of files; false when it is refused. */
+/** The result of one change of a flat list of files by the published rules; false when it is refused. */
 function change(files: Map<string, File>, { action, path, from = '', file }: Step): boolean {
   const parents = path
     .split('/')

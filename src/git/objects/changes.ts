@@ -89,7 +89,7 @@ function stepOf(change: Change, index: number): Step {
 
 const isGitmodules = (name: string | undefined): boolean => isDotGitmodules(textOf(name ?? ''))
 
-/** What the check of pushes refuses too: `.gitmodules` that is no file, or bids a client do what nobody asked for. */
+/** Refused by the check of pushes too: `.gitmodules` that is no file, or makes a client run unexpected commands. */
 function gitmodulesFault(change: Change, path: Parts): ChangeFault | undefined {
   if (change.action === 'delete') return undefined
   if (path.slice(0, -1).some((part) => isGitmodules(part))) return 'invalid_path'
@@ -97,7 +97,7 @@ function gitmodulesFault(change: Change, path: Parts): ChangeFault | undefined {
   if (change.action === 'link') return 'invalid_path'
   if (change.action === 'chmod') return undefined
   if (change.content !== undefined) return isSafeGitmodules(change.content) ? undefined : 'gitmodules'
-  // What comes from a file of another name was never looked at.
+  // A file moved from another name was never checked.
   return change.action === 'move' && !isDotGitmodules(change.from.split('/').at(-1) ?? '')
     ? 'invalid_path'
     : undefined

@@ -4,7 +4,7 @@ export interface GitDate {
   readonly offset: string
 }
 
-/** Who wrote or committed, as recorded; either text may be empty. */
+/** An author or committer, as recorded; either text may be empty. */
 export interface Signature {
   readonly name: string
   readonly email: string

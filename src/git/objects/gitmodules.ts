@@ -1,5 +1,5 @@
-// What git's own check of pushed objects refuses in `.gitmodules`: settings that would make a client's git run or write
-// what nobody asked for. Read as git reads configuration; at what it cannot read it stops, and so does this.
+// Refuses the settings of `.gitmodules` that git's own check of pushed objects refuses: those that would make a
+// client's git run or write unexpected things. Reads as git reads configuration, and stops where git stops.
 
 const MOST_BYTES = 1_048_576
 const EOL = '\n'

@@ -28,7 +28,7 @@ const stored = (): string[] => [
   ...readdirSync(directory, { recursive: true }).map(String).toSorted(),
 ]
 
-/** What `git cherry-pick` or `git revert` makes of the same question in a working tree. */
+/** The result of `git cherry-pick` or `git revert` for the same question in a working tree. */
 function byHand(verb: 'cherry-pick' | 'revert', commit: string, onto: string): MergeResult {
   const run = (args: readonly string[]): string =>
     gitText(directory, [`--work-tree=${work}`, '-c', 'core.bare=false', ...args])

@@ -19,7 +19,7 @@ export interface PickQuestion {
 /** The tree that came out, written durably unless it was a dry run; or why there is none. */
 export type MergeResult = { readonly tree: string } | { readonly fault: 'conflict' | 'empty' }
 
-/** What merging needs of the room. */
+/** Parts of the room that merging needs. */
 export interface MergeParts extends QuarantineParts {
   readonly trees: TreeReader
   commit(gitDirectory: string, sha: string): Promise<Commit | undefined>
@@ -54,7 +54,7 @@ export class Merges {
     const ours = onto.tree
     if (theirs === base || theirs === ours) return { fault: 'empty' }
     return this.#finish(gitDirectory, ours, question.dryRun, (quarantine) =>
-      // What is changed only on one side needs no merge.
+      // A change on one side only needs no merge.
       ours === base
         ? Promise.resolve({ clean: true, tree: theirs })
         : mergeTrees(quarantine, gitDirectory, { base, ours, theirs }),
@@ -116,7 +116,7 @@ export class Merges {
     made: NewObject[],
   ): Promise<void> {
     const object = await readLoose(directory, tree)
-    // What the repository has it has whole.
+    // Objects of the repository are complete there.
     if (object === undefined) return
     made.push(object)
     const { trees } = this.#parts

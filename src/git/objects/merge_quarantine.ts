@@ -9,7 +9,7 @@ import { Pool } from '../processes/pool.ts'
 import type { RoomFolder } from '../care/room_folder.ts'
 import type { Spawner } from '../processes/spawner.ts'
 
-/** What quarantines need of the room. */
+/** Parts of the room that quarantines need. */
 export interface QuarantineParts {
   readonly spawner: Spawner
   /** Starts a long-lived process in a repository that is there. */

@@ -8,7 +8,7 @@ export interface MergeQuestion {
   readonly theirs: string
 }
 
-/** What git made of two commits; of a conflict the tree holds files with conflict marks. */
+/** The result of merging two commits by git; of a conflict the tree holds files with conflict marks. */
 export interface Merged {
   readonly clean: boolean
   readonly tree: string

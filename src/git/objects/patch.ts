@@ -80,7 +80,7 @@ export class PatchReader {
     return this.#complete && !this.#isFull
   }
 
-  /** What was read, once there is no more. */
+  /** The bytes read, at the end of input. */
   end(): Patch {
     if (this.#inPatches && this.#rest.length > 0 && !this.#skipping) this.#line(this.#rest)
     // Where reading stopped early, nobody knows the texts of the files behind.

@@ -16,7 +16,7 @@ export interface PatchQuestion {
 /** The tree without entries, known to every git. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-/** What is kept of one difference. */
+/** The parsed form of one diff. */
 const PATCH_LIMITS: PatchLimits = {
   files: 3_000,
   fileBytes: 200 * 1024,

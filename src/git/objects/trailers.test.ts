@@ -7,7 +7,7 @@ import { parseTrailers } from './trailers.ts'
 const directory = join(scratch(), 'trailers.git')
 initRepository(directory)
 
-/** What git itself finds in each message, as [key, value] pairs, with one git process for all of them. */
+/** The trailers that git finds in each message, as [key, value] pairs, with one git process for all of them. */
 function askGit(messages: readonly string[]): [string, string][][] {
   const stream = messages.map((message) => {
     const size = Buffer.byteLength(message)

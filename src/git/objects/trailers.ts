@@ -47,7 +47,7 @@ function trailerPairs(message: string): [string, string][] {
   })
 }
 
-/** What git looks at: up to a NUL, and from the first line that is not blank. */
+/** The part that git parses: up to a NUL, and from the first line that is not blank. */
 function readable(message: string): string {
   const nul = message.indexOf('\0')
   const text = nul === -1 ? message : message.slice(0, nul)

@@ -17,7 +17,7 @@ const directory = join(root, 'a/trees.git')
 writeHistory(directory, 200, 19)
 const repository = git.repository('a/trees.git')
 
-/** What git lists, a line for each entry: mode, type, hash and whole path. */
+/** The listing of git, a line for each entry: mode, type, hash and whole path. */
 function shown(treeish: string, ...options: string[]): string[] {
   const text = gitBytes(directory, ['ls-tree', '-z', '--full-tree', ...options, treeish]).toString()
   return text.split('\0').slice(0, -1)

@@ -7,7 +7,7 @@ import { lruBound } from '../lru_bound.ts'
 import { createYield } from '../event_loop.ts'
 import { directoryMode, keyOf, linkMode, parseTree, textOf, type TreeLine } from './tree_lines.ts'
 
-/** What stands in a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
+/** An entry of a tree. `mode` is git's: `100644`, `100755`, `120000`, `040000` or `160000`. */
 export interface Entry {
   readonly mode: string
   readonly type: 'blob' | 'tree' | 'commit'
@@ -79,7 +79,7 @@ export class TreeReader {
     return this.#remember(gitDirectory, id, answer.bytes)
   }
 
-  /** What is at `path`, which is not the root; undefined when nothing is. */
+  /** The entry at `path`, which is not the root; undefined without one. */
   async entry(gitDirectory: string, treeish: string, path: string): Promise<Entry | undefined> {
     const inner = treePath(path)
     let tree = inner === undefined ? undefined : await this.root(gitDirectory, treeish)

@@ -1,7 +1,7 @@
 import { GitError, isGitError } from '../errors.ts'
 import type { GitProcess } from './spawner_link.ts'
 
-/** What a reader makes of the bytes so far: a whole answer of `used` bytes, or how many bytes it takes to go on. */
+/** The parse of the bytes so far: a whole answer of `used` bytes, or how many bytes it takes to go on. */
 export type Reading<A> = { used: number; answer: A } | { need: number }
 
 /**

@@ -23,7 +23,7 @@ export interface SpawnerOptions {
   onDeath: (detail: string) => void
 }
 
-/** What one command may take and what it is given. */
+/** Limits and input of one command. */
 export interface RunOptions {
   gitDirectory?: string
   /** Written to stdin, which is then closed; without it stdin is /dev/null. */
@@ -40,7 +40,7 @@ export interface RunOptions {
   bounds?: Bounds
 }
 
-/** What a long-lived command is given besides. */
+/** Further input of a long-lived command. */
 export interface OpenOptions {
   environment?: Readonly<Record<string, string>>
   /** Path of the program `stdbuf`, through which a command is started that would keep its answers to itself. */

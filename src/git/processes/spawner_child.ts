@@ -95,7 +95,7 @@ function follow(git: ChildProcess, pid: number, order: LaunchOrder): void {
     clearTimeout(clock)
     running.delete(id)
     Object.assign(ending, { code, signal })
-    // What git may have left behind in its group would hold stderr, or work on, unseen.
+    // Processes that git left in its group would hold stderr, or work on, unseen.
     killGroup(pid, 'SIGKILL')
     setTimeout(tell, stderrWaitMs)
   })

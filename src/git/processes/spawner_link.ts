@@ -19,7 +19,7 @@ export interface GitProcess {
   kill(): void
 }
 
-/** What is asked of the link for one process; `binary`, `id` and environment are added by the room. */
+/** The request for one process; `binary`, `id` and environment are added by the room. */
 export interface Launch extends Omit<LaunchOrder, 'id' | 'progress'> {
   onProgress?: (line: string) => void
 }

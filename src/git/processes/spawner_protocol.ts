@@ -1,4 +1,4 @@
-/** What the main process writes, as one line of JSON, on a fresh connection to the spawner child. */
+/** The first message of the main process, one line of JSON, on a fresh connection to the spawner child. */
 export interface LaunchOrder {
   id: number
   binary: string
@@ -21,14 +21,14 @@ export interface Ending {
   failure?: string
 }
 
-/** What the spawner child tells the main process over the fork's IPC channel. */
+/** Messages of the spawner child to the main process over the fork's IPC channel. */
 export type ChildReport =
   | { kind: 'ready'; socket: string }
   | { kind: 'started'; id: number; pid: number }
   | { kind: 'progress'; id: number; line: string }
   | { kind: 'ended'; id: number; ending: Ending }
 
-/** What the main process asks of the spawner child over the IPC channel. */
+/** Requests of the main process to the spawner child over the IPC channel. */
 export interface KillOrder {
   kind: 'kill'
   id: number

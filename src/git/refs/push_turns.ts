@@ -21,7 +21,7 @@ interface Place {
   /** Writers that have passed and not yet left. */
   inside: number
   turn: Turn | undefined
-  /** Whoever waits for a turn, in the order of asking. */
+  /** Pushers that wait for a turn, in the order of asking. */
   readonly queue: Set<() => void>
   /** True while writers have their share after a turn. */
   resting: boolean
@@ -42,7 +42,7 @@ const rememberedMs = 60_000
 export class PushTurns {
   readonly #limits: TurnLimits
   readonly #places = new Map<string, Place>()
-  /** Who wanted to push, and has not: by repository and caller. */
+  /** Pushers that lost a race, by repository and caller. */
   readonly #missed = new LRUCache<string, true>({ ...lruBound(remembered), ttl: rememberedMs })
 
   constructor(limits: Partial<TurnLimits> = {}) {

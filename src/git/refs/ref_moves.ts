@@ -9,7 +9,7 @@ import { isSha } from '../names.ts'
 import { hasPackedBelow, withoutPacked, type PackedRefsReader } from './packed_refs.ts'
 import { isFullRefName, readRef, type RefMove } from './refs.ts'
 
-/** What moving refs needs of the room. */
+/** Parts of the room that moving refs needs. */
 export interface RefMoving {
   readonly packed: PackedRefsReader
   readonly janitor: Janitor
@@ -214,7 +214,7 @@ async function syncParents(gitDirectory: string, refs: readonly string[]): Promi
   await Promise.all(
     [...parents].map((parent) =>
       syncDirectory(parent).catch((error: unknown) => {
-        // Somebody removed the directory, and its going is all there is to make durable.
+        // The directory was removed meanwhile, and its removal is all there is to make durable.
         if (!hasCode(error, 'ENOENT')) throw error
       }),
     ),

@@ -23,8 +23,8 @@ export class RefReader {
   }
 
   /**
-   * What the ref of exactly this full name holds, or what HEAD leads to; undefined when there is none, or no repository.
-   * A file that holds no hash counts as none. Throws what the file system throws.
+   * The hash of the ref of exactly this full name, or of HEAD's target; undefined without one, or without a repository.
+   * A file without a hash counts as none. Throws errors of the file system.
    */
   async read(gitDirectory: string, name: string): Promise<string | undefined> {
     const text = this.#text(join(gitDirectory, name))?.trimEnd()

@@ -28,7 +28,7 @@ export function isFullRefName(name: string): boolean {
   return name.startsWith('refs/') && name.indexOf('/', 5) !== -1 && isRefName(name.slice(5))
 }
 
-/** What the ref of exactly this name holds. Throws GitError `gone` for a file that holds no hash. */
+/** The hash of the ref of exactly this name. Throws GitError `gone` for a file that holds no hash. */
 export async function readRef(
   packed: PackedRefsReader,
   gitDirectory: string,
@@ -38,7 +38,7 @@ export async function readRef(
   return loose ?? (await packed.read(gitDirectory)).ids.get(name)
 }
 
-/** What the ref's own file holds, if it has one. */
+/** The hash in the ref's own file, if it has one. */
 function readLoose(gitDirectory: string, name: string): string | undefined {
   let text: string
   try {

@@ -42,7 +42,7 @@ interface Known {
 }
 
 const cacheBytes = 16 * 1024 * 1024
-/** What was read so soon after it was written may have been written again in the same tick of the clock. */
+/** A file read so soon after its write may be written again in the same tick of the clock. */
 const racyMs = 100
 const racy = '?'
 const abreast = 64

@@ -55,7 +55,7 @@ export class PktReader {
     return this.#held.subarray(0, size)
   }
 
-  /** What follows, as a stream that ends and fails as the first one does. Nothing can be read here any more. */
+  /** The remaining bytes, as a stream that ends and fails as the first one does. The reader is unusable afterwards. */
   rest(): Readable {
     const from = this.#stream
     const rest = new PassThrough()

@@ -1,6 +1,6 @@
 import { FLUSH, pktLine, sideBand } from './pkt_lines.ts'
 
-/** What became of one ref: moved, or why not. */
+/** The result of one ref: moved, or the reason why not. */
 export interface RefVerdict {
   readonly ref: string
   readonly refusal?: string
@@ -24,7 +24,7 @@ export class PushReport {
     return this.#banded ? Buffer.from('0005\u0001') : Buffer.alloc(0)
   }
 
-  /** What the client shows to people, each line behind `remote:`. */
+  /** Messages for people, each line behind `remote:`. */
   words(text: string): Buffer {
     if (!this.#banded || text === '') return Buffer.alloc(0)
     return sideBand(WORDS, Buffer.from(text.endsWith('\n') ? text : `${text}\n`))

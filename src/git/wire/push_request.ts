@@ -8,7 +8,7 @@ export interface PushCommand {
   readonly to: string | undefined
 }
 
-/** What stands before the pack of a push. */
+/** The part of a push before its pack. */
 export interface PushRequest {
   readonly commands: readonly PushCommand[]
   readonly capabilities: ReadonlySet<string>

@@ -107,7 +107,7 @@ export class Quarantine {
       },
       ...limits,
     })
-    // What it says there nobody needs, and unread it would wait.
+    // Unread output would block the process.
     git.socket.resume()
     git.socket.on('end', () => git.socket.destroy())
     try {

@@ -10,12 +10,12 @@ const MAX_UNCOUNTED = MB / 4
 const LARGE = 4 * MB
 /** Code units and bytes that all answers under way may hold together. */
 const MAX_HELD = 192 * MB
-/** What a large answer claims while its rows are read: of those that are read at the same moment, two go through. */
+/** The claim of a large answer while its rows are read: of those that are read at the same moment, two go through. */
 const CLAIM = MAX_HELD / 2
 
 let held = 0
 
-/** What one answer holds in memory, in code units of rows and bytes of JSON: counted until its connection is done with it. */
+/** The memory of one answer, in code units of rows and bytes of JSON: counted until its connection is done with it. */
 export class AnswerMemory {
   readonly #raw: ServerResponse
   #length = 0

@@ -108,7 +108,7 @@ export function pageHeaders(
   return headers
 }
 
-// What a link must not carry on: a token stays with its sender, and where a page points is its own.
+// Parameters that links leave out: a token stays with its sender, and each link has its own page.
 const WHO_ASKS = ['private_token', 'access_token', 'job_token', 'sudo']
 const DROPPED = new Set(['page', 'per_page', 'cursor', ...WHO_ASKS])
 

@@ -1,7 +1,7 @@
 import { inOrder } from './openapi.ts'
 import { gatesOf, type NamedOperation } from '../operation.ts'
 
-/** Who may call what: one row an operation, for people. */
+/** Access by operation: one row each, for people. */
 export function accessTable(operations: readonly NamedOperation[]): string {
   const rows = inOrder(operations).map(
     (op) =>

@@ -199,7 +199,7 @@ function successes(op: NamedOperation): Json {
   return { [usual]: answer(usual === 204 ? null : op.returns), ...Object.fromEntries(rest) }
 }
 
-/** What stood at the address has another one now. */
+/** The record at this address has another address now. */
 const ledOn = (op: NamedOperation): Json =>
   op.method === 'GET' && mayMove(op)
     ? { 301: { description: 'The project has moved', headers: { Location: { schema: { type: 'string' } } } } }

@@ -3,7 +3,7 @@ import { emptyTree, isTree, nest, parseForm, type Tree, type Value } from './for
 import type { LongTexts } from './long_text.ts'
 import { badBody, bodyTooComplex, noFileUploads, unsupportedMediaType } from '../problems.ts'
 
-/** What a JSON body may not go past; checked on the bytes, before anything is parsed. */
+/** Limits of a JSON body, checked on the bytes before parsing. */
 interface JsonLimits {
   readonly depth: number
   readonly members: number

@@ -9,7 +9,7 @@ export type Value = string | number | boolean | null | Tree | LongText | readonl
 
 /** `x=1&x=2`: the last one for who asks for one value, all of them for who asks for a list. */
 export class Repeated extends Array<Value> {
-  /** What is derived from it is a plain list. */
+  /** A derived array is a plain list. */
   static override get [Symbol.species](): ArrayConstructor {
     return Array
   }
@@ -26,7 +26,7 @@ export const emptyTree = (): Tree => Object.create(null) as Tree
  */
 export function parseForm(text: string, undecodable: () => Problem = badUrl): Tree {
   if (text === '') return emptyTree()
-  // What is too much is not taken apart: a body may be nothing but signs that part it.
+  // Input beyond the limit is not split: a body may hold nothing but separators.
   const parts = text.split('&', NAMES + 1)
   if (parts.length > NAMES) throw bodyTooComplex(`${NAMES} parameters`)
   return nest(

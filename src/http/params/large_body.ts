@@ -44,7 +44,7 @@ export function createLargeBodySlots(): LargeBodySlots {
   }
 }
 
-/** What a route needs that takes bodies of up to `limit` bytes; `knock` throws for who may not send one. */
+/** Route options for bodies of up to `limit` bytes; `knock` throws for callers who may not send one. */
 export function largeBody(
   limit: number,
   { dataDir, slots }: { readonly dataDir: string; readonly slots: LargeBodySlots },
@@ -66,7 +66,7 @@ export function largeBody(
         if (Number.isFinite(declared) && declared >= LARGE) slots.check()
         return await takeApart({ request, reply, payload, dataDir, slots })
       } catch (error) {
-        // What was not read must not be taken for the next request.
+        // Unread bytes must not be taken for the next request.
         if (error instanceof Problem) reply.header('connection', 'close')
         throw error
       }

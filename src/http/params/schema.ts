@@ -64,7 +64,7 @@ export const filled = (): TUnsafe<string> => t.Unsafe({ type: 'string', minLengt
 export const fileText = (options: { description?: string } = {}): TUnsafe<string | LongText | null> =>
   t.Unsafe({ type: ['string', 'null'], long: true, ...options })
 
-/** What an object needs by the value of one of its fields: `needs('action', { move: ['previous_path'] })`. */
+/** Fields that an object needs by the value of one of them: `needs('action', { move: ['previous_path'] })`. */
 export const needs = (
   by: string,
   when: Readonly<Record<string, readonly string[]>>,

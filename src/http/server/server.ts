@@ -195,7 +195,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, problem: Problem):
   return reply.header('content-type', type).send(Buffer.from(JSON.stringify(body)))
 }
 
-/** What never became a request: the answer is written to the socket, which is then closed. */
+/** Malformed requests: the answer is written to the socket, which is then closed. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const problem =

@@ -74,7 +74,7 @@ const TYPES = {
   commit: 'Commit',
 } as const
 
-/** What is talked about, as the wire names its kind. */
+/** Published names of noteable kinds. */
 export const noteableType = ({ kind }: Pick<Noteable, 'kind'>): string => TYPES[kind]
 
 /** Whether a note can be marked as settled: those of threads on merge requests. */
@@ -83,7 +83,7 @@ export const isResolvable = (
   about: Pick<Noteable, 'kind'>,
 ): boolean => about.kind === 'merge_request' && note.type !== null && note.system_action === null
 
-/** What the world sees of a note. `changes` are what the commands in its text just did. */
+/** Presents a note. `changes` are the effects of the commands in its text. */
 export function presentNote(
   note: NoteWithPeople,
   about: Noteable,

@@ -6,9 +6,9 @@ import { nullable } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
 import type { Author } from '../people/user.ts'
 
-// What issues, merge requests and epics show in the same way.
+// Fields that issues, merge requests and epics share.
 
-/** What an issue or a merge request is shown in. */
+/** The viewer and place that an issue or a merge request is presented for. */
 export interface Around extends Pick<Instance, 'config'> {
   /** Asked for by `with_labels_details`. */
   readonly details?: boolean

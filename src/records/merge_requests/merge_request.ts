@@ -80,7 +80,7 @@ export const MergeRequest = t.Object({
 export type MergeRequestShown = MergeRequestColumns & {
   readonly project_path: string
   readonly author: Author | null
-  /** Who merged it, or asked for it to be merged when its pipeline succeeds. */
+  /** The user who merged it, or set it to merge when its pipeline succeeds. */
   readonly merge_user: Author | null
   /** Set while it waits to be merged. */
   readonly auto_merge: { readonly should_remove_source_branch: boolean | null } | null
@@ -96,7 +96,7 @@ export type MergeRequestShown = MergeRequestColumns & {
   readonly merge_method: string
   /** Whether the target branch has what the source branch has not, where git was asked; else as last compared. */
   readonly behind?: boolean
-  /** What a merge waits for: the state of a pipeline, or `none`; null for nothing. */
+  /** The checks that a merge waits for: the state of a pipeline, or `none`; null for nothing. */
   readonly awaited_pipeline: string | null
   readonly diff: {
     readonly base_sha: string

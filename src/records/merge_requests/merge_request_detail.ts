@@ -32,7 +32,7 @@ interface Alone {
   readonly rebasing?: boolean
 }
 
-/** What the world sees of a merge request that it asked for by name. */
+/** A merge request as its own operation shows it. */
 export const presentMergeRequestDetail = (
   row: MergeRequestShown,
   around: Around,

@@ -2,7 +2,7 @@ import { Type as t, type Static } from 'typebox'
 import type { Token } from '../../core/people/access_tokens.ts'
 import { date, nullable, moment } from '../../http/params/schema.ts'
 
-/** What everybody may know of a token who may know of it at all; the token itself is shown once, by what made it. */
+/** A token as all of its readers see it; its text is shown once, at creation. */
 export const AccessToken = t.Object({
   id: t.Integer(),
   name: t.String(),

@@ -30,7 +30,7 @@ const publicly = {
   is_followed: t.Boolean(),
   local_time: text,
 }
-/** What a user is told of oneself beside. */
+/** Further fields for the user's own record. */
 const privately = {
   email: t.String(),
   commit_email: t.String(),
@@ -46,7 +46,7 @@ const privately = {
   private_profile: t.Boolean(),
   identities: t.Array(t.Object({ provider: t.String(), extern_uid: t.String() })),
 }
-/** What only administrators are told. */
+/** Fields for administrators. */
 const secretly = {
   is_admin: t.Boolean(),
   note: text,
@@ -135,7 +135,7 @@ export function presentPrivately(user: Person, place: Place): Static<typeof OwnU
     commit_email: user.email,
     confirmed_at: user.confirmed_at,
     last_activity_on: user.last_activity_on,
-    // Nobody signs in with a password: all come with tokens.
+    // Passwords open nothing here: all callers use tokens.
     last_sign_in_at: null,
     current_sign_in_at: null,
     projects_limit: user.projects_limit,

@@ -16,7 +16,7 @@ export const Pipeline = t.Object({
   web_url: t.String(),
 })
 
-/** What the world sees of a pipeline beside its commit. */
+/** Fields of a pipeline beside its commit. */
 export const presentPipeline = (
   row: PipelineRow,
   project: { readonly full_path: string },

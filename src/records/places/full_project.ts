@@ -85,10 +85,10 @@ export type ProjectRecord = ProjectInGroup & {
   readonly import_kind: string | null
   readonly import_url: string | null
   readonly import_error: string | null
-  /** What the viewer holds on the project, and on the groups above it; null for nothing. */
+  /** The viewer's roles on the project and on its ancestors; null for none. */
   readonly project_level: number | null
   readonly group_level: number | null
-  /** What both come to: what denies on either side denies. */
+  /** The combined right: a denial on either side denies. */
   readonly held: number
 }
 

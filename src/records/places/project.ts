@@ -5,7 +5,7 @@ import { levelOf } from '../../core/sight/project_settings.ts'
 import { VISIBILITIES } from '../../core/values/visibilities.ts'
 import type { Instance } from '../../instance.ts'
 
-/** What tells a project apart: all there is of it with `simple=true`. */
+/** Identifying fields of a project: all there are with `simple=true`. */
 export const identityFields = {
   id: t.Integer(),
   description: nullable(t.String()),
@@ -67,7 +67,7 @@ export const GroupProject = t.Object({
 
 const Identity = t.Object(identityFields)
 
-/** What holds for a project until somebody sets it. */
+/** Defaults of a project. */
 const PROJECT_SETTINGS = {
   issues_enabled: true,
   merge_requests_enabled: true,
@@ -121,7 +121,7 @@ export function presentProject(
     container_registry_enabled: levelOf(row, 'container_registry') !== 'disabled',
     shared_runners_enabled: settings.shared_runners_enabled,
     creator_id: row.creator_id,
-    // Whoever sees the project may be told of these; who sees confidential ones too is not asked row by row.
+    // Counts for all viewers of the project; for readers of confidential issues no row is checked.
     ...(levelOf(row, 'issues') !== 'private' && { open_issues_count: row.open_public_issues_count }),
     public_jobs: settings.public_jobs,
     shared_with_groups: row.shared_with_groups,
@@ -132,7 +132,7 @@ export function presentProject(
   })
 }
 
-/** What everybody is shown of a project. */
+/** Fields of a project for everyone. */
 export function presentIdentity(row: ProjectInGroup, { config }: Site): Static<typeof Identity> {
   const { namespace } = row
   const web = `${config.url}/${row.full_path}`

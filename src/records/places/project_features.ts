@@ -14,7 +14,7 @@ import {
 import type { Project } from '../../db/schema/tables.ts'
 import { keysOf, nullable, oneOf } from '../../http/params/schema.ts'
 
-// What is set on a project, as the world sees it: the same fields that set it.
+// Settings of a project, under the names that set them.
 
 type LevelName = `${Feature}_access_level`
 
@@ -58,7 +58,7 @@ const STANDING = {
 }
 const KNOWN = new Set(Object.keys(STANDING))
 
-/** What is set on the project, and what holds where nothing is. */
+/** The settings of the project over their defaults. */
 export function presentSettings(row: Project): Shown {
   const shown: Record<string, unknown> = { ...STANDING }
   for (const name in row.settings) if (KNOWN.has(name)) shown[name] = row.settings[name]
@@ -89,7 +89,7 @@ export const settingParams = {
   emails_disabled: t.Optional(t.Boolean({ deprecated: true, description: 'Deprecated: emails_enabled' })),
 }
 
-/** What the parameters set: entries of the settings, and the one level that is a column. */
+/** The given settings: entries of the settings, and the one level that is a column. */
 export interface SettingChanges {
   readonly settings: Readonly<Record<string, unknown>>
   readonly repository_access_level: FeatureLevel | undefined

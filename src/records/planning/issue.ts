@@ -104,7 +104,7 @@ export type IssueShown = IssueColumns & {
   readonly milestone: MilestoneShown | null
   readonly iteration: IterationShown | null
   readonly epic: EpicShown | null
-  /** What it moved to, where the viewer sees that. */
+  /** The issue it moved to, where the viewer sees that. */
   readonly moved_to: number | null
   readonly subscribed?: boolean
 }

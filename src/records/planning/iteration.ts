@@ -38,7 +38,7 @@ export const shownIterations = (chosen: RawBuilder<unknown>): RawBuilder<Iterati
 export const iterationJson = (id: RawBuilder<unknown>): RawBuilder<IterationShown | null> => sql`(
   select to_json(r) from (${shownIterations(sql`select * from iterations where id = ${id}`)}) r)`
 
-/** What the world sees of an iteration, by itself and inside issues. */
+/** An iteration, by itself and inside issues. */
 export const presentIteration = (
   row: IterationShown,
   { config }: Pick<Instance, 'config'>,

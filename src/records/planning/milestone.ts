@@ -30,7 +30,7 @@ export type MilestoneShown = Omit<MilestoneRow, 'created_at' | 'updated_at'> & {
   readonly full_path: string
 }
 
-/** What `shown` columns a milestone `m` has beside its own. */
+/** Columns of a presented milestone `m` beside its own. */
 const around = sql`
   coalesce(m.due_date < today(), false) as expired,
   coalesce((select mp.full_path from projects mp where mp.id = m.project_id),
@@ -44,7 +44,7 @@ export const shownMilestones = (chosen: RawBuilder<unknown>): RawBuilder<Milesto
 export const milestoneJson = (id: RawBuilder<unknown>): RawBuilder<MilestoneShown | null> => sql`(
   select to_json(r) from (${shownMilestones(sql`select * from milestones where id = ${id}`)}) r)`
 
-/** What the world sees of a milestone, by itself and inside issues and merge requests. */
+/** A milestone, by itself and inside issues and merge requests. */
 export const presentMilestone = (
   row: MilestoneShown,
   { config }: Pick<Instance, 'config'>,

@@ -16,7 +16,7 @@ export const duration = t.String({
 export const badDuration = (): Problem => badParams(['duration is invalid'])
 export const overdrawn = (): Problem => invalid({ base: ['Time to subtract exceeds the total time spent'] })
 
-/** What calls of one kind do; `here` says on what, and how that was before. */
+/** Effects of calls of one kind; `here` has the record and its former values. */
 export const timing = <Ctx>(here: (ctx: Ctx) => { readonly deed: TimeDeed; readonly row: Row }) => ({
   estimate: async (ctx: Ctx & { readonly params: { readonly duration: string } }): Answer => {
     const seconds = parseDuration(ctx.params.duration)

@@ -43,7 +43,7 @@ export const CommitDetail = t.Object({
 const SHORT = 8
 const NONE = Object.freeze({})
 
-/** What the bytes of a commit alone decide. It lives as long as the commit stays in the room's memory. */
+/** Fields of a commit that its bytes decide. Cached as long as the commit. */
 interface Shown {
   readonly short_id: string
   readonly title: string
@@ -70,7 +70,7 @@ export interface Parts {
   readonly trailers: boolean
 }
 
-/** What the world sees of a commit. */
+/** A commit as the interface shows it. */
 export function presentCommit(
   commit: GitCommit,
   project: { readonly full_path: string },
@@ -110,8 +110,8 @@ const MAX_KEPT_LENGTH = 256 * 1024
 const kept = new WeakMap<readonly string[], Kept>()
 
 /**
- * What the world sees of a page of history, which never changes: made once, and frozen, for as long as the array of
- * hashes lives and the project keeps its address.
+ * A page of history, which never changes: presented once, and frozen, for as long as the array of hashes lives and the
+ * project keeps its address.
  */
 export async function presentPage(
   shas: readonly string[],

@@ -3,7 +3,7 @@ import type { Commit } from '../../git/objects/commit.ts'
 import type { FilePatch, Patch } from '../../git/objects/patch.ts'
 import type { Repository } from '../../git/repository.ts'
 
-/** What a difference says about one file. */
+/** The diff of one file. */
 export const Diff = t.Object({
   diff: t.String(),
   collapsed: t.Boolean(),
@@ -18,7 +18,7 @@ export const Diff = t.Object({
   generated_file: t.Boolean(),
 })
 
-/** What the world sees of a file's difference; `unified` puts the two lines before the hunks that other tools want. */
+/** A file's diff as the interface shows it; `unified` puts the two lines before the hunks that other tools want. */
 export const presentPatch = (file: FilePatch, unified: boolean): Static<typeof Diff> => ({
   diff: unified && file.diff.startsWith('@@') ? `${namesOf(file)}${file.diff}` : file.diff,
   collapsed: false,
@@ -41,7 +41,7 @@ const namesOf = (file: FilePatch): string => {
   return `--- ${from}\n+++ ${to}\n`
 }
 
-/** What a commit changes against its first parent, a root against nothing. */
+/** The diff of a commit against its first parent, a root against nothing. */
 export async function patchOf(repository: Repository, commit: Commit): Promise<Patch> {
   const [parent] = commit.parents
   const before = parent === undefined ? undefined : await repository.commit(parent)

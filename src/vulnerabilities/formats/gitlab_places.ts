@@ -25,8 +25,8 @@ const PLACES: ReadonlyMap<string, (location: Json) => unknown[]> = new Map([
 ])
 
 /**
- * What stays the same of a location from scan to scan: no versions, no commits, no tags of images. All of it where the
- * report lacks the expected field.
+ * The part of a location that stays the same from scan to scan: no versions, no commits, no tags of images. All of it
+ * where the report lacks the expected field.
  */
 export function placeOf(reportType: string, location: Json): unknown {
   const place = PLACES.get(reportType)?.(location)
