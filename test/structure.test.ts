@@ -230,6 +230,20 @@ test('the kernel stays small', () => {
   assert.ok(lines.reduce((sum, count) => sum + count, 0) <= 710, String(lines))
 })
 
+const PRONOUN = '(?:what|who|whoever|whom|whose|whatever|nobody|somebody)\\b'
+const BLOCK = new RegExp(`(?:^|\\n)(?! *//).*\\n *// ${PRONOUN}|/\\*\\*?(?:\\n *\\*)? ${PRONOUN}`, 'i')
+const TITLE = new RegExp(`\\b(?:test|it)\\(\\s*['"\`]${PRONOUN}`, 'i')
+
+test('comments and test titles begin with their subject', () => {
+  const begins = [...all].filter(([, text]) => BLOCK.test(text) || TITLE.test(text)).map(([file]) => file)
+  assert.deepEqual(begins, [])
+  assert.match('\n// What it is.', BLOCK)
+  const who = 'who'
+  assert.match(`/** ${who} does it. */`, BLOCK)
+  assert.doesNotMatch('\n// The caller, and\n// who else.', BLOCK)
+  assert.match(`test('${who} writes')`, TITLE)
+})
+
 const NAMED = /`((?:src|test|docs|bench|bin|scripts)\/[^`\s]+)`/g
 /** Example names in the guide for contributors. */
 const MADE_UP = /freeze_periods|^src\/areas\/x$/
