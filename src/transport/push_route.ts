@@ -75,7 +75,7 @@ export async function receivePack(
       if (now.actor === null) throw noPush()
       return { ...now, actor: now.actor }
     }
-    const remark = entry.remark + optionsRemark(instance, entry.project, push.options)
+    const remark = entry.remark + (await optionsRemark(instance, whole, push))
     const answer = answerLater(
       { instance, entry: whole, enterAgain, request: push, reader, maxBytes: maxPushBytes, remark },
       body,

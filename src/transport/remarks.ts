@@ -1,5 +1,8 @@
 import type { GitEntry } from '../access/git_access.ts'
-import { namedOptions } from '../core/pushes/options.ts'
+import { optionFaults } from '../core/pushes/option_faults.ts'
+import { mergeRequestNames, unservedOptions } from '../core/pushes/options.ts'
+import type { PushRequest } from '../git/wire/push_request.ts'
+import type { Actor } from '../http/gate.ts'
 import type { Instance } from '../instance.ts'
 
 // Remarks that git clients show beside a transfer, in the published words.
@@ -22,18 +25,26 @@ export const madeRemark = (site: Site, project: Path): string =>
   `  git remote add origin ${addressOf(site, project)}\n\nTo view the project, visit:\n` +
   `  ${site.config.url}/${project.full_path}\n\n`
 
-/** For push options about merge requests; '' without any. */
-export function optionsRemark(
-  site: Site,
-  project: { readonly id: number },
-  options: readonly string[],
-): string {
-  const { served, unserved } = namedOptions(options)
-  const list = `${site.config.url}/api/v4/projects/${project.id}/merge_requests?state=opened`
+/** For push options: which mean nothing here, which will be refused, and where to look at what the others do. */
+export async function optionsRemark(
+  instance: Instance,
+  { project, actor }: { readonly project: { readonly id: number }; readonly actor: Actor },
+  { options, commands }: PushRequest,
+): Promise<string> {
+  const [unserved, about] = [unservedOptions(options), mergeRequestNames(options)]
+  const branches = commands.filter(({ ref, to }) => ref.startsWith('refs/heads/') && to !== undefined).length
+  const faults = await optionFaults(instance, { project, actor, options, branches })
+  const warnings = [
+    ...(unserved.length === 0
+      ? []
+      : [`The push options ${unserved.join(', ')} are not supported and were passed over.`]),
+    ...faults.map((fault) => `Error encountered with push options: ${fault}`),
+  ]
+  const list = `${instance.config.url}/api/v4/projects/${project.id}/merge_requests?state=opened`
   return [
-    unserved.length === 0
+    warnings.length === 0 ? '' : `\nWARNINGS:\n\n${warnings.join('\n')}\n\n`,
+    about.length === 0 || faults.length > 0
       ? ''
-      : `\nWARNINGS:\n\nThe push options ${unserved.join(', ')} are not supported and were passed over.\n\n`,
-    served.length === 0 ? '' : `\nThe merge request follows the push options in a moment:\n  ${list}\n\n`,
+      : `\nThe merge request follows the push options in a moment:\n  ${list}\n\n`,
   ].join('')
 }

@@ -284,7 +284,8 @@ test('push options are taken, and those about merge requests say what becomes of
   const one = await clone('developer')
   await one.commit('new')
   const ran = await one.push('-o', 'ci.skip', '-o', 'x=ümläut', 'origin', 'HEAD:opted')
-  assert.deepEqual([ran.code, heard(ran)], [0, []])
+  assert.equal(ran.code, 0)
+  assert.match(heard(ran).join('\n'), /The push options x are not supported and were passed over\./)
   const options = ['-o', 'merge_request.create', '-o', 'merge_request.review=x']
   const asked = await one.push(...options, 'origin', 'HEAD:asked')
   assert.equal(asked.code, 0)
@@ -292,6 +293,22 @@ test('push options are taken, and those about merge requests say what becomes of
     heard(asked).join('\n'),
     /The push options merge_request\.review are not supported and were passed over\.[^]*The merge request follows the push options in a moment:[^]*\/merge_requests\?state=opened/,
   )
+})
+
+test('push options that will be refused are reported with the push, which lands', async () => {
+  const one = await clone('developer')
+  await one.commit('new')
+  for (const [option, fault] of [
+    ['merge_request.target=nowhere', 'Branch nowhere does not exist'],
+    ['merge_request.target_project=no/where', 'Project no/where was not found'],
+    ['ci.variable=a b=c', 'ci.variable takes KEY=VALUE'],
+  ] as const) {
+    const branch = `refused-${fault.length}`
+    const ran = await one.push('-o', 'merge_request.create', '-o', option, 'origin', `HEAD:${branch}`)
+    assert.equal(ran.code, 0, ran.told)
+    assert.match(heard(ran).join('\n'), new RegExp(`Error encountered with push options: ${fault}`))
+    assert.doesNotMatch(heard(ran).join('\n'), /in a moment|a b=c/)
+  }
 })
 
 test('clients without side bands and report-status are served', async () => {

@@ -121,10 +121,25 @@ const SERVED = new Set([
   'auto_merge', 'merge_when_pipeline_succeeds', 'label', 'unlabel', 'assign', 'unassign',
 ])
 
-/** Names of options about merge requests, and whether they do anything. */
-export function namedOptions(options: readonly string[]): { served: string[]; unserved: string[] } {
-  const names = [...new Set(options.map((option) => readOption(option).name))]
-  const about = names.filter((name) => name.startsWith(MERGE_REQUEST))
-  const isServed = (name: string): boolean => SERVED.has(name.slice(MERGE_REQUEST.length))
-  return { served: about.filter(isServed), unserved: about.filter((name) => !isServed(name)) }
-}
+const isServed = (name: string): boolean =>
+  name.startsWith(MERGE_REQUEST)
+    ? SERVED.has(name.slice(MERGE_REQUEST.length))
+    : ['ci.skip', 'ci.no_pipeline', VARIABLE].includes(name)
+
+/** Names of options that mean nothing here. */
+export const unservedOptions = (options: readonly string[]): string[] => [
+  ...new Set(options.map((option) => readOption(option).name).filter((name) => !isServed(name))),
+]
+
+/** Names of options about merge requests that mean something here. */
+export const mergeRequestNames = (options: readonly string[]): string[] => [
+  ...new Set(
+    options
+      .map((option) => readOption(option).name)
+      .filter((name) => name.startsWith(MERGE_REQUEST) && isServed(name)),
+  ),
+]
+
+/** Whether an option gives a variable that no pipeline can have. */
+export const hasBadVariable = (options: readonly string[]): boolean =>
+  options.map(readOption).some(({ name, value }) => name === VARIABLE && !KEY.test(readOption(value).name))

@@ -4,6 +4,7 @@ import type { RefMove } from '../../git/refs/refs.ts'
 import type { Instance } from '../../instance.ts'
 import { wanted, type Job, type Wanted } from '../../jobs/job.ts'
 import { repositoryPath } from '../places/projects.ts'
+import { MAX_BRANCHES } from './option_faults.ts'
 import {
   mergeRequestOptions,
   pipelineOptions,
@@ -16,9 +17,6 @@ const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
 /** Refs that one push may move and still get a pipeline each, as published. */
 const MAX_REFS = 4
-
-/** Branches whose merge requests the options of one push reach, as published. */
-const MAX_BRANCHES = 10
 
 interface Pushing {
   readonly project_id: number
