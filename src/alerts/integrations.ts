@@ -23,12 +23,16 @@ export const isKeyOf = ({ key_digest }: Pick<AlertIntegration, 'key_digest'>, ke
 export interface Receiving extends AlertIntegration {
   readonly create_incidents: boolean
   readonly auto_close_incidents: boolean
+  /** Whether the project has an earlier one of the type: licences below Premium bring one of each. */
+  readonly is_further: boolean
 }
 
 const receivingStatement = statement(
   (p: Slots<{ full_path: string; endpoint: string }>) => sql<Receiving>`
     select i.*, coalesce(s.create_incidents, false) as create_incidents,
-           coalesce(s.auto_close_incidents, true) as auto_close_incidents
+           coalesce(s.auto_close_incidents, true) as auto_close_incidents,
+           exists (select from alert_integrations o
+                    where o.project_id = i.project_id and o.type = i.type and o.active and o.id < i.id) as is_further
       from projects p
       join alert_integrations i on i.project_id = p.id
       left join alert_settings s on s.project_id = p.id
@@ -109,13 +113,17 @@ export async function rotate(db: Db, projectId: number, id: number): Promise<Wit
   return integration && { integration, key }
 }
 
-const disableStatement = statement(
-  (p: Slots<{ project_id: number; id: number }>) => sql<AlertIntegration>`
-    update alert_integrations set active = false, updated_at = now()
+const activeStatement = statement(
+  (p: Slots<{ project_id: number; id: number; active: boolean }>) => sql<AlertIntegration>`
+    update alert_integrations set active = ${p.active}, updated_at = now()
      where project_id = ${p.project_id} and id = ${p.id} returning *`,
 )
-export const disable = (db: Db, projectId: number, id: number): Promise<AlertIntegration | undefined> =>
-  db.one(disableStatement, { project_id: projectId, id })
+/** Lets an integration take alerts, or no more of them. */
+export const setActive = (
+  db: Db,
+  projectId: number,
+  { id, active }: Pick<AlertIntegration, 'id' | 'active'>,
+): Promise<AlertIntegration | undefined> => db.one(activeStatement, { project_id: projectId, id, active })
 
 /** The path of the URL that an integration answers at, below the server's own address. */
 export function pathOf(fullPath: string, integration: AlertIntegration): string {

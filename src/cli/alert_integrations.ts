@@ -11,6 +11,7 @@ import type { AlertIntegration, AlertMapping, IntegrationType } from '../db/sche
 import type { Project } from '../db/schema/tables.ts'
 import type { Instance } from '../instance.ts'
 import { Misuse, Refusal, command, family, withInstance } from './command.ts'
+import { linesOrNone } from './printable.ts'
 import { readName } from './words.ts'
 
 const UNDER = 'Alerts'
@@ -22,7 +23,16 @@ export function addAlertIntegrations(program: Command): void {
   addList(parent)
   addTest(parent)
   addRotate(parent)
-  addDisable(parent)
+  addSwitch(parent, {
+    name: 'disable',
+    active: false,
+    description: 'take no more alerts from an integration',
+  })
+  addSwitch(parent, {
+    name: 'enable',
+    active: true,
+    description: 'take alerts from a disabled integration again',
+  })
 }
 
 export async function findProject(db: Db, ref: string): Promise<Project> {
@@ -99,10 +109,19 @@ async function checkLicence(
   project: Project,
   { type, mapping }: CreateOptions,
 ): Promise<void> {
+  if (mapping !== undefined && !includes(await tierOfProject(instance, project.id), 'premium'))
+    throw new Refusal('--mapping needs a licence of premium or above')
+  await checkSecond(instance, project, { type })
+}
+
+async function checkSecond(
+  instance: Instance,
+  project: Project,
+  { id, type }: Pick<AlertIntegration, 'type'> & Partial<AlertIntegration>,
+): Promise<void> {
   if (includes(await tierOfProject(instance, project.id), 'premium')) return
-  if (mapping !== undefined) throw new Refusal('--mapping needs a licence of premium or above')
   const known = await integrations.list(instance.db, project.id)
-  if (known.some((one) => one.type === type))
+  if (known.some((one) => one.type === type && one.id !== id && one.active))
     throw new Refusal(`a second integration of type ${type} needs a licence of premium or above`)
 }
 
@@ -117,7 +136,7 @@ function addList(parent: Command): void {
         const lines = rows.map(({ id, name, type, active, url }) =>
           [id, type, active === true ? 'active' : 'inactive', name, url].join('  '),
         )
-        say(rows, lines.join('\n'))
+        say(rows, linesOrNone(lines))
       }),
     )
 }
@@ -186,16 +205,22 @@ function addRotate(parent: Command): void {
     )
 }
 
-function addDisable(parent: Command): void {
-  command({ parent, name: 'disable', description: 'take no more alerts from an integration', under: UNDER })
+interface Switch {
+  readonly name: string
+  readonly active: boolean
+  readonly description: string
+}
+function addSwitch(parent: Command, { name, active, description }: Switch): void {
+  command({ parent, name, description, under: UNDER })
     .argument('<id>', 'the integration', readId)
     .requiredOption('--project <path-or-id>', 'whose')
     .action((id: number, options: One) =>
       withInstance({ ...options }, async ({ instance }, { say }) => {
-        const [project] = await find(instance, options, id)
-        const disabled = await integrations.disable(instance.db, project.id, id)
-        if (disabled === undefined) throw new Refusal(`integration ${id} was removed`)
-        say(shown(instance, project, disabled), `Integration ${id} is disabled.`)
+        const [project, known] = await find(instance, options, id)
+        if (active) await checkSecond(instance, project, known)
+        const changed = await integrations.setActive(instance.db, project.id, { id, active })
+        if (changed === undefined) throw new Refusal(`integration ${id} was removed`)
+        say(shown(instance, project, changed), `Integration ${id} is ${name}d.`)
       }),
     )
 }

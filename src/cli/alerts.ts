@@ -6,7 +6,7 @@ import type { AlertShown } from '../alerts/reading.ts'
 import type { AlertStatus } from '../db/schema/alerts.ts'
 import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
-import { oneLine } from './printable.ts'
+import { linesOrNone, oneLine } from './printable.ts'
 
 const UNDER = 'Alerts'
 
@@ -19,6 +19,7 @@ export function addAlerts(program: Command): void {
     ['acknowledge', 'acknowledged'],
     ['resolve', 'resolved'],
     ['ignore', 'ignored'],
+    ['reopen', 'triggered'],
   ] as const)
     addStatus(parent, verb, status)
   addCreateIncident(parent)
@@ -75,7 +76,7 @@ function addList(parent: Command): void {
       withInstance({ ...filter }, async ({ instance: { db } }, { say }) => {
         const project = await findProject(db, ref)
         const found = await alerts.list(db, project.id, filter)
-        say(found.map(shown), found.map(lineOf).join('\n'))
+        say(found.map(shown), linesOrNone(found.map(lineOf)))
       }),
     )
 }

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import * as errors from '../errors/reading.ts'
 import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
-import { oneLine } from './printable.ts'
+import { linesOrNone, oneLine } from './printable.ts'
 
 const UNDER = 'Errors'
 
@@ -16,11 +16,25 @@ export function addErrors(program: Command): void {
   addStatus(parent, 'reopen', 'unresolved')
 }
 
-const lineOf = ({ id, level, status, events, users, name, description }: errors.CollectedError): string =>
-  [id, level, status, `${events} events`, `${users} users`, `${name}: ${description}`]
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+const titleOf = ({ name, description }: errors.CollectedError): string =>
+  name === description ? name : `${name}: ${description}`
+
+const lineOf = (error: errors.CollectedError): string => {
+  const { id, level, status, events, users, last_seen_at } = error
+  const seen = last_seen_at.toISOString()
+  return [id, level, status, counted(events, 'event'), counted(users, 'user'), seen, titleOf(error)]
     .map(String)
     .map(oneLine)
     .join('  ')
+}
+
+const detailsOf = ({ actor, platform, releases, first_seen_at }: errors.CollectedError): string[] => [
+  `in: ${oneLine(actor)}`,
+  `platform: ${platform ?? 'unknown'}`,
+  `releases: ${releases.length === 0 ? 'none' : oneLine(releases.join(', '))}`,
+  `first seen: ${first_seen_at.toISOString()}`,
+]
 
 interface ListOptions {
   readonly project: string
@@ -41,7 +55,7 @@ function addList(parent: Command): void {
       withInstance({ ...filter }, async ({ instance: { db } }, { say }) => {
         const project = await findProject(db, ref)
         const found = await errors.list(db, project.id, filter)
-        say(found, found.map(lineOf).join('\n'))
+        say(found, linesOrNone(found.map(lineOf)))
       }),
     )
 }
@@ -58,7 +72,14 @@ function addShow(parent: Command): void {
         const error = await errors.find(db, project.id, id)
         if (error === undefined) throw noError(project.full_path, id)
         const event = await errors.latestEvent(db, id)
-        say({ ...error, latest_event: event ?? null }, `${lineOf(error)}\n${JSON.stringify(event, null, 2)}`)
+        const latest =
+          event === undefined
+            ? 'No event is kept any more.'
+            : `latest event: ${JSON.stringify(event, null, 2)}`
+        say(
+          { ...error, latest_event: event ?? null },
+          [lineOf(error), ...detailsOf(error), latest].join('\n'),
+        )
       }),
     )
 }

@@ -13,3 +13,7 @@ export const printable = (text: string): string =>
 
 /** A text as one line of a list: it cannot look like several. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+/** The lines of a list, or a sentence for an empty one. */
+export const linesOrNone = (lines: readonly string[]): string =>
+  lines.length === 0 ? 'There are none.' : lines.join('\n')

@@ -12,6 +12,7 @@ import { BadReport, FORMATS, type FormatName } from '../vulnerabilities/reading.
 import * as states from '../vulnerabilities/states.ts'
 import { findProject, readId } from './alert_integrations.ts'
 import { Refusal, command, family, withInstance } from './command.ts'
+import { linesOrNone, oneLine } from './printable.ts'
 import { addRuns } from './vulnerability_runs.ts'
 import { oneOf } from './words.ts'
 
@@ -107,9 +108,9 @@ function addList(parent: Command): void {
         const rows = await states.list(db, filter)
         const lines = rows.map(
           ({ id, severity, state, gone_at, name }) =>
-            `${id}  ${severity}  ${state}${gone_at === null ? '' : ' (gone)'}  ${name}`,
+            `${id}  ${severity}  ${state}${gone_at === null ? '' : ' (gone)'}  ${oneLine(name)}`,
         )
-        say(rows, lines.length === 0 ? 'There are none.' : lines.join('\n'))
+        say(rows, linesOrNone(lines))
       }),
     )
 }
@@ -123,12 +124,12 @@ function addShow(parent: Command): void {
         if (found === undefined) throw new Refusal(`there is no vulnerability ${id}`)
         const transitions = await states.transitionsOf(db, id)
         const lines = [
-          `${found.name} (${found.severity}, ${found.state}${found.gone_at === null ? '' : ', gone'})`,
+          `${oneLine(found.name)} (${found.severity}, ${found.state}${found.gone_at === null ? '' : ', gone'})`,
           `  ${found.project}: ${JSON.stringify(found.location)}`,
           `  ${found.scanner_name}: ${found.identifiers.map(({ name }) => name).join('; ')}`,
           ...transitions.map(
             (each) =>
-              `  ${each.created_at.toISOString()} ${each.to_state} by ${each.author ?? 'a report'} ${each.comment}`,
+              `  ${each.created_at.toISOString()} ${each.to_state}${reasonText(each)} by ${each.author ?? 'a report'} ${oneLine(each.comment)}`,
           ),
         ]
         say({ ...found, transitions }, lines.map((line) => line.trimEnd()).join('\n'))
@@ -136,10 +137,14 @@ function addShow(parent: Command): void {
     )
 }
 
+const reasonText = ({ dismissal_reason }: states.ShownTransition): string =>
+  dismissal_reason === null ? '' : ` (${dismissal_reason})`
+
 const CHANGES: readonly (readonly [verb: string, state: VulnerabilityState])[] = [
   ['dismiss', 'dismissed'],
   ['confirm', 'confirmed'],
   ['resolve', 'resolved'],
+  ['reopen', 'detected'],
 ]
 
 interface ChangeOptions {
@@ -195,7 +200,7 @@ function addDashboard(parent: Command): void {
     .action(async ({ user: username, ...options }: Pick<DashboardOptions, 'user'>) =>
       withInstance(options, async ({ instance: { db } }, { say }) => {
         const projects = await listDashboard(db, (await findUser(db, username)).id)
-        say(projects, projects.length === 0 ? 'There are none.' : projects.join('\n'))
+        say(projects, linesOrNone(projects))
       }),
     )
 }

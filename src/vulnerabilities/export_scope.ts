@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { ROLES, heldBy, roleInNamespace, roleInProject } from '../core/sight/roles.ts'
 import { plansWith } from '../core/settings/plans.ts'
-import type { Db } from '../db/db.ts'
 import type { VulnerabilityExport } from '../db/schema/vulnerabilities.ts'
-import { statement, type Slots } from '../db/statement.ts'
+import { statement, type Slots, type Sql } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 
 // Which projects an export covers, and who may still read one: both by the roles of this moment.
@@ -34,6 +33,10 @@ const scopeStatement = statement(
      order by p.id`,
 )
 
+/** The plans that bring exports; null where the licence of the instance alone decides. */
+const neededPlans = (settings: Instance['settings']): readonly string[] | null =>
+  settings.get('offering') === 'hosted' ? plansWith('ultimate') : null
+
 /**
  * The ids of the projects that an export covers: those of its scope in which its author is at least a Developer, on the
  * hosted offering those whose plan brings exports.
@@ -42,26 +45,41 @@ export async function projectsOf(
   { db, settings }: Pick<Instance, 'db' | 'settings'>,
   id: number,
 ): Promise<number[]> {
-  const plans = settings.get('offering') === 'hosted' ? plansWith('ultimate') : null
-  return (await db.rows(scopeStatement, { id, plans })).map(({ project_id }) => project_id)
+  return (await db.rows(scopeStatement, { id, plans: neededPlans(settings) })).map(
+    ({ project_id }) => project_id,
+  )
 }
 
 const groupRole = sql`coalesce(${roleInNamespace(sql`mine`, sql`home.traversal_ids`)}, 0)`
 
-/** An export, and whether its reader is still at least a Developer of all it covers. */
+/** An export, and whether its reader is still at least a Developer of all it covers, and its plans still bring exports. */
 export type ReadExport = VulnerabilityExport & { readonly may_read: boolean }
 
 /** The interval after which an export is deleted, as SQL. */
 export const LIFETIME = sql`interval '1 hour'`
 
+const lacksPlan = (root: Sql, plans: Sql): Sql =>
+  sql`${plans}::text[] is not null and ${root}.plan <> all(${plans}::text[])`
+
+interface Reader {
+  readonly id: number
+  readonly user_id: number
+  readonly plans: readonly string[] | null
+}
 const findStatement = statement(
-  (p: Slots<{ id: number; user_id: number }>) => sql<ReadExport>`
+  (p: Slots<Reader>) => sql<ReadExport>`
     with mine as (select g.* from ${heldBy(p.user_id)} g)
     select e.*,
-           u.admin or (e.group_id is null or ${groupRole} >= ${developer})
+           (e.group_id is null or u.admin or ${groupRole} >= ${developer})
              and not exists (
-               select from projects p join namespaces n on n.id = p.namespace_id
-                where p.id = any(e.project_ids || e.project_id) and ${roleOnProject} < ${developer}) as may_read
+               select from namespaces root
+                where root.id = home.traversal_ids[1] and ${lacksPlan(sql`root`, sql`${p.plans}`)})
+             and not exists (
+               select from projects p
+                 join namespaces n on n.id = p.namespace_id
+                 join namespaces root on root.id = n.traversal_ids[1]
+                where p.id = any(e.project_ids || e.project_id)
+                  and (not u.admin and ${roleOnProject} < ${developer} or ${lacksPlan(sql`root`, sql`${p.plans}`)})) as may_read
       from vulnerability_exports e
       join users u on u.id = ${p.user_id}
       left join namespaces home on home.id = e.group_id
@@ -70,6 +88,6 @@ const findStatement = statement(
 
 /** An export younger than an hour, with what the user may do with it. */
 export const findExport = (
-  db: Db,
+  { db, settings }: Pick<Instance, 'db' | 'settings'>,
   key: { readonly id: number; readonly user_id: number },
-): Promise<ReadExport | undefined> => db.one(findStatement, key)
+): Promise<ReadExport | undefined> => db.one(findStatement, { ...key, plans: neededPlans(settings) })

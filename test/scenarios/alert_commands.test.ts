@@ -59,7 +59,10 @@ suite('alerts and errors by commands', () => {
       await run(`alert-integration test ${id}`),
       `integration ${id} takes no alerts: it is disabled, or the project is archived`,
     )
-    for (const verb of ['test', 'rotate', 'disable'])
+    done(await run(`alert-integration enable ${id}`), `Integration ${id} is enabled.`)
+    assert.equal(await send({ ...made, ...rotated }, { title: 'Trial' }), 200)
+    await run(`alert-integration disable ${id}`)
+    for (const verb of ['test', 'rotate', 'disable', 'enable'])
       refused(await run(`alert-integration ${verb} 999`), 'harbour/crane has no integration 999')
     refused(
       await place.run(words('alert-integration list --project harbour/none')),
@@ -103,6 +106,7 @@ suite('alerts and errors by commands', () => {
       ['Disk full', 'triggered', 'low', 'production', null],
     )
     assert.deepEqual(await rows('alert list --environment staging'), [])
+    done(await run('alert list --environment staging'), 'There are none.')
     assert.equal((await rows('alert list --search STORE')).length, 1)
     assert.equal((await rows('alert list --limit 1')).length, 1)
     const shown = await json(`alert show ${iid}`)
@@ -111,6 +115,7 @@ suite('alerts and errors by commands', () => {
     for (const [verb, status] of [
       ['acknowledge', 'acknowledged'],
       ['ignore', 'ignored'],
+      ['reopen', 'triggered'],
       ['resolve', 'resolved'],
     ] as const) {
       done(await run(`alert ${verb} ${iid}`), `Alert ${iid} is ${status}.`)
@@ -127,7 +132,7 @@ suite('alerts and errors by commands', () => {
       await run(`alert acknowledge ${iid}`),
       `alert ${iid} is resolved, and a newer one has its fingerprint`,
     )
-    for (const verb of ['show', 'acknowledge', 'resolve', 'ignore', 'create-incident'])
+    for (const verb of ['show', 'acknowledge', 'resolve', 'ignore', 'reopen', 'create-incident'])
       refused(await run(`alert ${verb} 999`), 'harbour/crane has no alert 999')
   })
 
@@ -214,6 +219,7 @@ suite('alerts and errors by commands', () => {
       })
       return (await answer.json()) as Row
     }
+    done(await run('error list'), 'There are none.')
     await call('PUT', 'settings', { active: true, integrated: true })
     const { public_key: key, sentry_dsn: dsn } = await call('POST', 'client_keys', {})
     const collector = new URL(String(dsn))
@@ -225,9 +231,13 @@ suite('alerts and errors by commands', () => {
     const number = String(error?.['id'])
     done(
       await run('error list'),
-      `${number}  error  unresolved  1 events  0 users  Boom\\u001b[1m: Boom\\u001b[1m`,
+      `${number}  error  unresolved  1 event  0 users  ${String(error?.['last_seen_at'])}  Boom\\u001b[1m`,
     )
     assert.equal(((await json(`error show ${number}`))['latest_event'] as Row)['message'], 'Boom\u001b[1m')
+    assert.match(
+      (await run(`error show ${number}`)).stdout,
+      /\nreleases: none\nfirst seen: 2\S+Z\nlatest event: \{\n {2}"message"/,
+    )
     for (const [verb, status] of [
       ['resolve', 'resolved'],
       ['ignore', 'ignored'],

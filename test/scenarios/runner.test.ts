@@ -146,6 +146,37 @@ suite('pipelines on the bundled runner', () => {
     assert.equal((await api.Pipelines.showLatest(project, { ref: 'triggered' })).id, made.id)
   })
 
+  test('security reports of jobs become vulnerabilities when their pipeline ends, and bad ones are told', async () => {
+    const config = [
+      'sast:',
+      '  script: [cp findings.json gl-sast-report.json]',
+      '  artifacts: { reports: { sast: gl-sast-report.json } }',
+      'secrets:',
+      `  script: ['echo {} > gl-secrets.json']`,
+      '  artifacts: { reports: { secret_detection: gl-secrets.json } }',
+    ].join('\n')
+    const findings = readFileSync(
+      new URL('../fixtures/scanners/gl-sast-report.json', import.meta.url),
+      'utf8',
+    )
+    const pipeline = await yard.push({ '.gitlab-ci.yml': config, 'findings.json': findings }, 'scanned')
+    await yard.api.Projects.edit(yard.project, { defaultBranch: 'scanned' })
+    const runner = yard.startRunner(['--jobs', '2'])
+    assert.equal(await yard.untilPipeline(pipeline, 'success', 'failed'), 'success')
+    assert.equal((await runner.ended).code, 0)
+    const list = async (noun: string): Promise<Readonly<Record<string, unknown>>[]> =>
+      (await yard.place.json(['vulnerability', noun, '--project', 'root/ship'])) as never
+    await until('both reports were read', async () => (await list('scans')).length === 2)
+    const scans = await list('scans')
+    const told = new Map(scans.map((scan) => [scan['job'], [scan['status'], scan['faults']]]))
+    assert.deepEqual(told.get('sast'), ['succeeded', []])
+    assert.deepEqual(told.get('secrets'), ['report_error', ['scan is not an object']])
+    const { vulnerabilities } = JSON.parse(findings) as { vulnerabilities: readonly unknown[] }
+    const created = scans.reduce((sum, scan) => sum + Number(scan['created_count']), 0)
+    assert.equal(created, vulnerabilities.length)
+    assert.equal((await list('list')).length, created)
+  })
+
   test('masked variables and tokens do not reach the log, and files hold their values', async () => {
     const { api, project } = yard
     await api.ProjectVariables.create(project, 'PASSWORD', 'correct-horse-battery', { masked: true })

@@ -67,6 +67,21 @@ suite('vulnerabilities by commands, and their exports', () => {
     assert.deepEqual([shown['state'], shown['dismissal_reason']], ['dismissed', 'used_in_tests'])
     const [transition] = shown['transitions'] as Body[]
     assert.deepEqual([transition?.['author'], transition?.['comment']], ['root', 'tests'])
+    assert.match(
+      (await place.run(words('vulnerability show 1'))).stdout,
+      /Z dismissed \(used_in_tests\) by root tests\n$/,
+    )
+    assert.equal(
+      (await place.run(words('vulnerability reopen 1 --by root'))).stdout,
+      'Vulnerability 1 is detected.\n',
+    )
+    assert.deepEqual((await place.json(words('vulnerability show 1')))['dismissal_reason'], null)
+    await place.run(dismissed)
+    await sql(`update vulnerabilities set name = E'Forged\\n9  critical' where id = 1`)
+    assert.equal(
+      (await place.run(words('vulnerability list --project harbour/app --state dismissed'))).stdout,
+      '1  high  dismissed  Forged 9 critical\n',
+    )
     const listed = await place.run(words('vulnerability list --project harbour/app --state detected'))
     assert.equal(listed.stdout, '2  medium  detected  Prototype Pollution in minimist (demo advisory)\n')
   })

@@ -10,8 +10,8 @@ import { bodiless, Problem } from '../../http/problems.ts'
 
 const unreadable = (): Problem => bodiless(400)
 const incomplete = (): Problem => bodiless(422)
-const notReceiving = (): Problem => bodiless(403)
-const wrongKey = (): Problem => bodiless(401)
+export const notReceiving = (): Problem => bodiless(403)
+export const wrongKey = (): Problem => bodiless(401)
 export const refusals = [incomplete, wrongKey] as const
 
 /** Levels of a payload, as published. */

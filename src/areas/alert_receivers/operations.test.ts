@@ -10,7 +10,8 @@ import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld, visible } from '../../../test/support/stand.ts'
 import { listen, request, speak } from '../../../test/support/wire.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { disable, rotate } from '../../alerts/integrations.ts'
+import { rotate, setActive } from '../../alerts/integrations.ts'
+import { setSetting } from '../../core/settings/settings.ts'
 import type { IntegrationType } from '../../db/schema/alerts.ts'
 import type { Project } from '../../db/schema/tables.ts'
 
@@ -372,7 +373,7 @@ test('a rotated key opens nothing, and a disabled integration takes neither key'
   assert.deepEqual(bare(await send(world(), receiver, {})), [401, ''])
   const fresh = { ...receiver, key: rotated.key }
   assert.equal((await send(world(), fresh, {})).status, 200)
-  await disable(db, project.id, receiver.id)
+  await setActive(db, project.id, { id: receiver.id, active: false })
   for (const one of [receiver, fresh]) assert.deepEqual(bare(await send(world(), one, {})), [403, ''])
 })
 
@@ -399,6 +400,26 @@ test('further integrations answer at URLs with their name and identifier, of whi
   assert.equal((await send(world(), renamed, { title: 'x' })).status, 200)
   const [alert] = await alertsOf(world(), project)
   assert.deepEqual([alert?.['integration_id'], alert?.events], [second.id, 2])
+})
+
+test('without a licence of premium the first integration of each type alone takes alerts', async () => {
+  const { project, receiver } = await place()
+  const second = await makeReceiver(world(), project)
+  const metrics = await makeReceiver(world(), project, 'prometheus')
+  const { db, settings } = world().opened.instance
+  await setSetting(db, 'tier', 'free')
+  await settings.reload()
+  try {
+    assert.equal((await send(world(), receiver, { title: 'x' })).status, 200)
+    assert.equal((await send(world(), metrics, notification())).status, 200)
+    assert.deepEqual(bare(await send(world(), second, { title: 'x' })), [403, ''])
+    assert.deepEqual(bare(await send(world(), second, notification())), [401, ''])
+    assert.equal((await send(world(), { ...second, key: 'wrong' }, { title: 'x' })).status, 401)
+  } finally {
+    await world().make.sql(`delete from settings where name = 'tier'`)
+    await settings.reload()
+  }
+  assert.equal((await send(world(), second, { title: 'x' })).status, 200)
 })
 
 test('an archived project takes no alerts', async () => {

@@ -16,8 +16,10 @@ import {
   keyHolder,
   metricsPayload,
   namedIntegration,
+  notReceiving,
   payload,
   refusals,
+  wrongKey,
   type Sent,
 } from './gates.ts'
 
@@ -50,8 +52,12 @@ const licensed = (integration: Receiving, tier: Tier): Receiving => ({
   create_incidents: integration.create_incidents && includes(tier, 'ultimate'),
 })
 
+/** As an integration that is not there. */
+const unlicensed = ({ metrics }: Sent): Problem => (metrics ? wrongKey() : notReceiving())
+
 async function receive(ctx: Received): Promise<Static<typeof AlertSummaries>> {
   const tier = await tierOfProject(ctx, ctx.integration.project_id)
+  if (ctx.integration.is_further && !includes(tier, 'premium')) throw unlicensed(ctx)
   const taken = await takeAlerts(ctx.db, licensed(ctx.integration, tier), itemsOf(ctx, tier)).catch(
     (error: unknown) => {
       throw isBusy(error) ? busy() : error
