@@ -15,8 +15,8 @@ import { startServer } from './server.ts'
 
 // Pipelines: jobs from request to finish, the choice of the next job, and the planning of a large configuration.
 
-const FEW = 100
-const MANY = 100_000
+const SMALL_COUNT = 100
+const LARGE_COUNT = 100_000
 const CHOICES = 300
 const ROUNDS = 3
 
@@ -106,17 +106,17 @@ async function compareChoices(opened: Opened, { project, runners }: Filled): Pro
     for (const runner of runners) found.push(await choose(opened, runner))
     return found
   }
-  await addJobs(opened, project, FEW)
+  await addJobs(opened, project, SMALL_COUNT)
   await measure()
   const few = await measure()
-  await addJobs(opened, project, MANY - FEW)
+  await addJobs(opened, project, LARGE_COUNT - SMALL_COUNT)
   await measure()
   const many = await measure()
   return runners.map(({ runner_type }, at) => {
     const [one = 0, other = Infinity] = [few[at], many[at]]
     return {
-      name: `the next of ${MANY} jobs for a runner of ${runner_type}`,
-      found: `${other.toFixed(2)} ms, of ${FEW} ${one.toFixed(2)} ms: ${(other / one).toFixed(2)}`,
+      name: `the next of ${LARGE_COUNT} jobs for a runner of ${runner_type}`,
+      found: `${other.toFixed(2)} ms, of ${SMALL_COUNT} ${one.toFixed(2)} ms: ${(other / one).toFixed(2)}`,
       wanted: '<= 3 times',
       met: other / one <= 3,
     }

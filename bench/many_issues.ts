@@ -23,7 +23,7 @@ const { values: given } = parseArgs({
   },
 })
 const ROUNDS = Number(given.rounds)
-const FEW = 1_000
+const SMALL_COUNT = 1_000
 
 const folder = given.in ?? (await mkdtemp(join(tmpdir(), 'guildhall-many-')))
 const log = pino({ level: 'silent' })
@@ -34,7 +34,7 @@ const opened = await openInstance(config, { log })
 const { app } = createApp(opened, { log })
 await app.ready()
 const kept = join(dataDir, 'filled.json')
-if (!existsSync(kept)) await writeFile(kept, JSON.stringify(await fill(opened, FEW, Number(given.issues))))
+if (!existsSync(kept)) await writeFile(kept, JSON.stringify(await fill(opened, SMALL_COUNT, Number(given.issues))))
 const filled = JSON.parse(await readFile(kept, 'utf8')) as Filled
 
 /** The least of several times, in milliseconds. */

@@ -15,12 +15,12 @@ import { everybody, signedIn, type Ask } from './many_projects_pages.ts'
 // [caller]`. With BENCH_FOLDER the two instances are kept there and used again. A star marks more than five times the same
 // and 50 ms, two stars more than a second.
 
-const MANY = Number(process.env['BENCH_MANY'] ?? 20_000)
-const OTHERS = Number(process.env['BENCH_OTHERS'] ?? MANY)
+const LARGE_COUNT = Number(process.env['BENCH_MANY'] ?? 20_000)
+const OTHERS = Number(process.env['BENCH_OTHERS'] ?? LARGE_COUNT)
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
 /** By then the database has settled on its plans. */
 const SETTLED = 6
-const FEW = 1_000
+const SMALL_COUNT = 1_000
 const [, , PART = '', CALLER = ''] = process.argv
 
 const log = pino({ level: 'silent' })
@@ -66,8 +66,8 @@ async function time({ app, ...here }: World, ask: Ask, caller: keyof Filled['tok
   return { first: times[0] ?? 0, least: Math.min(...times.slice(SETTLED)), rows }
 }
 
-const small = await world(FEW, FEW)
-const large = await world(MANY, OTHERS)
+const small = await world(SMALL_COUNT, SMALL_COUNT)
+const large = await world(LARGE_COUNT, OTHERS)
 for (const caller of ['admin', 'few', 'top', 'nobody'] as const)
   for (const { name, ask } of caller === 'nobody' ? everybody : [...everybody, ...signedIn]) {
     if (!name.startsWith(PART) || !caller.includes(CALLER)) continue

@@ -36,13 +36,13 @@ export const readDate =
     return given
   }
 
-const LONGEST = 255
+const MAX_NAME_CHARACTERS = 255
 
 /** Nouns of records. */
 export function readTitle(given: string): string {
   const title = given.trim()
   if (title === '') throw new Misuse("--title can't be blank")
-  if (isLonger(title, LONGEST)) throw new Misuse(`--title ${tooLong(LONGEST)}`)
+  if (isLonger(title, MAX_NAME_CHARACTERS)) throw new Misuse(`--title ${tooLong(MAX_NAME_CHARACTERS)}`)
   return title
 }
 
@@ -79,7 +79,7 @@ export function readEmail(given: string): string {
 export function readName(given: string): string {
   const name = given.trim()
   if (name === '') throw new Misuse("--name can't be blank")
-  if (isLonger(name, LONGEST)) throw new Misuse(`--name ${tooLong(LONGEST)}`)
+  if (isLonger(name, MAX_NAME_CHARACTERS)) throw new Misuse(`--name ${tooLong(MAX_NAME_CHARACTERS)}`)
   return name
 }
 

@@ -10,7 +10,7 @@ export const parseMoment = (text: string): unknown => (USUAL.test(text) ? new Mo
 
 // Years before 100 would be taken for those of the last century.
 const USUAL = /^(?!00)\d{4}-.{14}(\.\d{1,6})?\+00$/
-const LONGEST = '2026-01-31 10:00:00.123456+00'.length
+const MAX_CHARACTERS = '2026-01-31 10:00:00.123456+00'.length
 
 class Moment extends Date {
   readonly #text: string
@@ -23,7 +23,7 @@ class Moment extends Date {
   override toISOString(): string {
     const text = this.#text
     // Trailing zeros of a fraction are not told, which is rare.
-    return text.length === LONGEST ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z` : super.toISOString()
+    return text.length === MAX_CHARACTERS ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z` : super.toISOString()
   }
 }
 

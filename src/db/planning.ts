@@ -37,7 +37,7 @@ export async function planFor(client: pg.ClientBase, anew: boolean): Promise<voi
 }
 
 /** Characters of the statements that a connection keeps planned. Each takes its process some 200 bytes, for good. */
-const KEPT = 200_000
+const MAX_PLANNED_CHARACTERS = 200_000
 const planned = new WeakMap<pg.ClientBase, { readonly names: Set<string>; size: number }>()
 
 /** Takes note of a statement that a connection is about to plan, and to keep. */
@@ -51,4 +51,4 @@ export function keepPlan(client: pg.ClientBase, { name, text }: Omit<Sent, 'valu
 }
 
 /** Whether a connection keeps so many plans that another takes its place: they go with it alone. */
-export const isFull = (client: pg.ClientBase): boolean => (planned.get(client)?.size ?? 0) > KEPT
+export const isFull = (client: pg.ClientBase): boolean => (planned.get(client)?.size ?? 0) > MAX_PLANNED_CHARACTERS

@@ -1,5 +1,5 @@
 /** Parts of a published manifest that are kept, and served to those who install. */
-const KEPT = [
+const STORED_FIELDS = [
   'dependencies',
   'devDependencies',
   'bundleDependencies',
@@ -35,7 +35,7 @@ export const isManifestTooLarge = (manifest: Manifest): boolean =>
 
 /** The stored part of a version's manifest. */
 export const keptManifest = (manifest: Manifest, dist: Dist): Manifest => ({
-  ...Object.fromEntries(KEPT.flatMap((key) => (key in manifest ? [[key, manifest[key]]] : []))),
+  ...Object.fromEntries(STORED_FIELDS.flatMap((key) => (key in manifest ? [[key, manifest[key]]] : []))),
   dist,
 })
 

@@ -28,7 +28,7 @@ export const storedName = (given: string): string => {
   return safe.slice(-200).join('')
 }
 
-const LONGEST = { url: 255, url_text: 128 }
+const MAX_CHARACTERS = { url: 255, url_text: 128 }
 
 export interface Link {
   readonly url?: string | null
@@ -37,9 +37,9 @@ export interface Link {
 
 /** Why a link will not do, in the published words; undefined when it will. */
 export function linkFault({ url, url_text }: Link): string | undefined {
-  if (url && isLonger(url, LONGEST.url)) return `Url ${tooLong(LONGEST.url)}`
+  if (url && isLonger(url, MAX_CHARACTERS.url)) return `Url ${tooLong(MAX_CHARACTERS.url)}`
   if (url && !isWebAddress(url)) return 'Url is blocked: Only allowed schemes are http, https'
-  if (url_text && isLonger(url_text, LONGEST.url_text)) return `Url text ${tooLong(LONGEST.url_text)}`
+  if (url_text && isLonger(url_text, MAX_CHARACTERS.url_text)) return `Url text ${tooLong(MAX_CHARACTERS.url_text)}`
   return undefined
 }
 

@@ -16,8 +16,8 @@ const blob = loads({
 })
 
 /** Base64 holds the content in memory more than once. */
-const MOST = 10 * 1024 * 1024
-const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
+const MAX_ENCODED_BYTES = 10 * 1024 * 1024
+const tooLong = (): Problem => tooLarge(`The file is larger than ${MAX_ENCODED_BYTES} bytes: get it raw`)
 
 export const getBlob = operation({
   method: 'GET',
@@ -27,8 +27,8 @@ export const getBlob = operation({
   first: code,
   gates: [blob],
   handle: async ({ blob }) => {
-    if (blob.size > MOST) throw tooLong()
-    const content = (await blob.read(MOST)).toString('base64')
+    if (blob.size > MAX_ENCODED_BYTES) throw tooLong()
+    const content = (await blob.read(MAX_ENCODED_BYTES)).toString('base64')
     return { size: blob.size, encoding: 'base64', content, sha: blob.id }
   },
   returns: t.Object({ size: t.Integer(), encoding: t.String(), content: t.String(), sha: t.String() }),

@@ -1,11 +1,11 @@
 import { mayPush, type PushRule } from '../../core/repositories/protected_branches.ts'
 import { ROLES } from '../../core/sight/roles.ts'
 
-const LONGEST = 255
+const MAX_NAME_CHARACTERS = 255
 
 /** Whether a pattern keeps to what takes time in proportion to what it reads: nothing that looks around or back. */
 export const isPattern = (text: string): boolean =>
-  text.length <= LONGEST && !/\\[1-9]|\(\?[=!<]|^\*{3}/.test(text)
+  text.length <= MAX_NAME_CHARACTERS && !/\\[1-9]|\(\?[=!<]|^\*{3}/.test(text)
 
 interface Holder {
   readonly id: number

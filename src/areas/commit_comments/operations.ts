@@ -36,10 +36,10 @@ export const listCommitComments = operation({
 })
 
 /** The most characters of a comment, as published. */
-const LONGEST = 1_000_000
+const MAX_NOTE_CHARACTERS = 1_000_000
 
 const blank = (): Problem => refused(`Failed to save note {:note=>["can't be blank"]}`)
-const overlong = (): Problem => refused(`Failed to save note {:note=>["${tooLong(LONGEST)}"]}`)
+const overlong = (): Problem => refused(`Failed to save note {:note=>["${tooLong(MAX_NOTE_CHARACTERS)}"]}`)
 
 const full = (): Problem => refused('Failed to save note {:base=>["Maximum number of comments exceeded"]}')
 
@@ -63,7 +63,7 @@ const placed: Gate<
     const { note, path = '', line } = params
     if (path !== '' && line === undefined) throw badParams(['line is missing'])
     if (note.trim() === '') return undefined
-    if (isLonger(note, LONGEST)) throw overlong()
+    if (isLonger(note, MAX_NOTE_CHARACTERS)) throw overlong()
     const side = params.line_type ?? 'new'
     return {
       position: path === '' ? null : await placeOf(repository, commit, { path, line: line ?? 0, side }),

@@ -26,7 +26,7 @@ const Comparison = t.Object({
 })
 
 /** The most commits that are told, the newest. */
-const MOST = 1_000
+const MAX_COMMITS = 1_000
 
 const noRef = (): Problem => notFound('Ref')
 
@@ -84,7 +84,7 @@ export const getComparison = operation({
     if (from === undefined || to === undefined) throw noRef()
     const base = params.straight ? from : await partingOf(repository, from, to)
     const [shas, patch] = await Promise.all([
-      repository.log({ from: [to.id], exclude: [from.id], skip: 0, limit: MOST }),
+      repository.log({ from: [to.id], exclude: [from.id], skip: 0, limit: MAX_COMMITS }),
       repository.patch(base.tree, to.tree),
     ])
     const found = await readCommits(repository, shas.toReversed())

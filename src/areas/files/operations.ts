@@ -15,11 +15,11 @@ export { createFile, deleteFile, updateFile } from './write_operations.ts'
 
 const MB = 1024 * 1024
 /** Base64 holds the content in memory more than once; larger files are served raw. */
-const MOST = 10 * MB
+const MAX_ENCODED_BYTES = 10 * MB
 /** Bytes held in memory once. */
 const HELD = MB
 
-const tooLong = (): Problem => tooLarge(`The file is larger than ${MOST} bytes: get it raw`)
+const tooLong = (): Problem => tooLarge(`The file is larger than ${MAX_ENCODED_BYTES} bytes: get it raw`)
 
 interface Place {
   readonly repository: Repository
@@ -60,10 +60,10 @@ export const getFile = operation({
     const facts = await factsOf(ctx, ctx.params.ref)
     const { blob } = ctx.file
     // Of what is too long for an answer its size is told all the same.
-    if (blob.size > MOST && ctx.method === 'HEAD')
+    if (blob.size > MAX_ENCODED_BYTES && ctx.method === 'HEAD')
       return new Answer(200, { ...facts, content: '' }, headersOf(facts))
-    if (blob.size > MOST) throw tooLong()
-    const content = (await blob.read(MOST)).toString('base64')
+    if (blob.size > MAX_ENCODED_BYTES) throw tooLong()
+    const content = (await blob.read(MAX_ENCODED_BYTES)).toString('base64')
     return new Answer(200, { ...facts, content }, headersOf(facts))
   },
   returns: File,

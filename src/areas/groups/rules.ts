@@ -8,7 +8,7 @@ import type { Visibility } from '../../db/schema/columns.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
 
-const LONGEST = 255
+const MAX_TITLE_CHARACTERS = 255
 const LONGEST_DESCRIPTION = 500
 const NAME = /^[\p{L}\p{N}\u{A9}-\u{1F9FF}_][\p{L}\p{N}\p{M}\p{Pd}\u{A9}-\u{1F9FF}_()+.\s]*$/u
 const NAME_FORM =
@@ -17,7 +17,7 @@ const NAME_FORM =
 
 function nameFaults(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
-  return [...lengthFaults(name, LONGEST), ...(NAME.test(name) ? [] : [NAME_FORM])]
+  return [...lengthFaults(name, MAX_TITLE_CHARACTERS), ...(NAME.test(name) ? [] : [NAME_FORM])]
 }
 
 function pathFaults(path: string, topLevel: boolean): string[] {

@@ -54,18 +54,18 @@ export const atLeastOne = (
 
 type Given = Partial<Static<TObject<typeof common>>> & { readonly title?: string }
 
-const MOST = { description: 1_000_000, assignees: 200 }
+const MAX = { description: 1_000_000, assignees: 200 }
 
 /** Throws what is wrong with the record that this would make. */
 export function checkIssue(given: Given): void {
   const { title, description, weight } = given
   const names = overlong(given)
-  if ((given.assignee_ids?.length ?? 0) > MOST.assignees) names.push('assignee_ids')
+  if ((given.assignee_ids?.length ?? 0) > MAX.assignees) names.push('assignee_ids')
   if (names.length > 0) throw badParams(names.map((name) => `${name} is invalid`))
   const ofTitle = title === undefined ? [] : titleFaults(title.trim())
   const faults = {
     ...(ofTitle.length > 0 && { title: ofTitle }),
-    ...(isLonger(description ?? '', MOST.description) && { description: [tooLong(MOST.description)] }),
+    ...(isLonger(description ?? '', MAX.description) && { description: [tooLong(MAX.description)] }),
     ...((weight ?? 0) < 0 && { weight: ['must be greater than or equal to 0'] }),
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)

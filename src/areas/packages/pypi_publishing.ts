@@ -12,7 +12,7 @@ import { badRequest, refuse } from './refusals.ts'
 type Publishing = Context & { readonly project: Project }
 
 /** Characters that are kept of each field; a longer one is cut, as published. */
-const KEPT = {
+const MAX_CHARACTERS = {
   requires_python: 255,
   keywords: 1024,
   metadata_version: 16,
@@ -58,7 +58,7 @@ export async function receivePypi(ctx: Publishing, upload: Upload): Promise<Pypi
 export async function publishPypi({ db, project, actor }: Publishing, sent: PypiUpload): Promise<void> {
   const { version, file: blob, file_name, fields } = sent
   const metadata = Object.fromEntries(
-    Object.entries(KEPT).map(([field, most]) => [field, textIn(fields, field).slice(0, most)]),
+    Object.entries(MAX_CHARACTERS).map(([field, most]) => [field, textIn(fields, field).slice(0, most)]),
   )
   const name = await knownSpelling(db, project, sent.name)
   const publication = { project, actor, type: 'pypi', name, version, metadata } as const

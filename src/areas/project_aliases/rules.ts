@@ -1,6 +1,6 @@
 import { isLonger, tooLong } from '../../core/values/lengths.ts'
 
-const LONGEST = 255
+const MAX_NAME_CHARACTERS = 255
 const FORMAT =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'."
 
@@ -10,6 +10,6 @@ const FORMAT =
  */
 export function nameFaults(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
-  if (isLonger(name, LONGEST)) return [tooLong(LONGEST)]
+  if (isLonger(name, MAX_NAME_CHARACTERS)) return [tooLong(MAX_NAME_CHARACTERS)]
   return /^[a-z\d_.][a-z\d_.-]*$/i.test(name) && !/\.(git|atom)$/.test(name) ? [] : [FORMAT]
 }

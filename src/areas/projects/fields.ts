@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { VISIBILITIES } from '../../core/values/visibilities.ts'
 import { settingParams, readSettings, type SettingChanges } from '../../records/places/project_features.ts'
 import { listOf, noAvatar, nullable, oneOf } from '../../http/params/schema.ts'
-import { MOST_TOPICS, cleanTopics } from '../../core/places/project_rules.ts'
+import { MAX_TOPICS, cleanTopics } from '../../core/places/project_rules.ts'
 
 /** Settings of a project at creation and later. */
 export const fields = {
@@ -40,5 +40,5 @@ interface Settled extends SettingChanges {
 /** Parameters besides name, path, visibility and branch. */
 export function settle(params: Given & Readonly<Record<string, unknown>>): Settled {
   const topics = params.topics ?? params.tag_list
-  return { ...readSettings(params), topics: topics && cleanTopics(topics).slice(0, MOST_TOPICS) }
+  return { ...readSettings(params), topics: topics && cleanTopics(topics).slice(0, MAX_TOPICS) }
 }

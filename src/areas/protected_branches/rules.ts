@@ -3,12 +3,12 @@ import { isLonger, tooLong } from '../../core/values/lengths.ts'
 import type { LevelChange } from './store.ts'
 
 const MAINTAINERS = 40
-const LONGEST = 255
+const MAX_NAME_CHARACTERS = 255
 
 /** Why a name cannot be protected, in the published words; undefined when it can. */
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return "Name can't be blank"
-  return isLonger(name, LONGEST) ? `Name ${tooLong(LONGEST)}` : undefined
+  return isLonger(name, MAX_NAME_CHARACTERS) ? `Name ${tooLong(MAX_NAME_CHARACTERS)}` : undefined
 }
 
 interface Given {

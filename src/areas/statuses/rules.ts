@@ -28,7 +28,7 @@ export function stepFault(from: State, to: State): string | undefined {
   return `Cannot transition status via :${step} from :${from} (Reason(s): Status cannot transition via "${step}")`
 }
 
-const MOST = 255
+const MAX_TEXT_CHARACTERS = 255
 
 interface Texts {
   readonly name: string
@@ -39,14 +39,14 @@ interface Texts {
 /** Faults of the texts of a status by attribute, empty without any. */
 export function textFaults({ name, target_url: url, description }: Texts): Record<string, string[]> {
   const faults = {
-    name: lengthFaults(name, MOST),
+    name: lengthFaults(name, MAX_TEXT_CHARACTERS),
     target_url: [
-      ...lengthFaults(url, MOST),
+      ...lengthFaults(url, MAX_TEXT_CHARACTERS),
       ...(url !== undefined && url !== '' && !/^https?:\/\/[^\s/]/i.test(url)
         ? ['is blocked: Only allowed schemes are http, https']
         : []),
     ],
-    description: lengthFaults(description, MOST),
+    description: lengthFaults(description, MAX_TEXT_CHARACTERS),
   }
   return Object.fromEntries(Object.entries(faults).filter(([, texts]) => texts.length > 0))
 }

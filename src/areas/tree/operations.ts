@@ -18,7 +18,7 @@ const noPath = (): Problem => notFound('invalid revision or path')
 const badToken = (): Problem => badParams(['page_token is invalid'])
 
 /** The most entries of one directory that are put in order. */
-const MOST = 100_000
+const MAX_SORTED_ENTRIES = 100_000
 const KINDS = ['tree', 'blob', 'commit']
 
 export const listTree = operation({
@@ -50,7 +50,7 @@ export const listTree = operation({
       return found
     }
     // With all below it, a directory can be as large as a repository: its order is that of the walk.
-    const all = params.recursive ? undefined : await byKind(await list(0, MOST))
+    const all = params.recursive ? undefined : await byKind(await list(0, MAX_SORTED_ENTRIES))
     const items = all ? all.slice(start, start + page.limit) : await list(start, page.limit)
     if (!keyset) return { items, total: all?.length }
     const more = items.length === page.limit && (all === undefined || all.length > start + page.limit)

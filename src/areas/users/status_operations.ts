@@ -78,8 +78,8 @@ const AFTER = {
   '30_days': 720 * HOUR,
 } as const
 const TIMES = keysOf(AFTER)
-const LONGEST = 100
-const overlong = (): Problem => invalid({ message: [tooLong(LONGEST)] })
+const MAX_MESSAGE_CHARACTERS = 100
+const overlong = (): Problem => invalid({ message: [tooLong(MAX_MESSAGE_CHARACTERS)] })
 
 export const setOwnStatus = operation({
   method: 'PUT',
@@ -96,7 +96,7 @@ export const setOwnStatus = operation({
   gates: [],
   handle: async ({ db, now, actor, params }) => {
     const { clear_status_after: after, message = '', emoji = '', availability } = params
-    if (isLonger(message, LONGEST)) throw overlong()
+    if (isLonger(message, MAX_MESSAGE_CHARACTERS)) throw overlong()
     const says = emoji !== '' || message !== '' || availability === 'busy'
     const status: UserStatus = {
       // As published, words without a sign of their own are given this one.

@@ -1,7 +1,7 @@
 // Mentions and references in a text, outside of code. Each character is visited a constant number of times.
 
 /** No more are heard in one text. */
-const MOST = 100
+const MAX_MENTIONS = 100
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
 /** The text without its code. */
@@ -50,7 +50,7 @@ export function mentionedIn(text: string): string[] {
   const names = new Set<string>()
   for (const [, name = ''] of text.matchAll(MENTION)) {
     names.add(withoutEnd(name).toLowerCase())
-    if (names.size === MOST) break
+    if (names.size === MAX_MENTIONS) break
   }
   names.delete('all')
   return [...names]
@@ -88,7 +88,7 @@ export function referencesIn(text: string): Reference[] {
         iid,
       })
     looked += 1
-    if (found.size === MOST || looked === 10 * MOST) break
+    if (found.size === MAX_MENTIONS || looked === 10 * MAX_MENTIONS) break
   }
   return [...found.values()]
 }

@@ -40,7 +40,7 @@ const rolesOf = {
   groups: roleInNamespace(heldBy(sql`u.id`), sql`p.traversal_ids`),
 }
 /** As many members of groups hear of one text. */
-const MOST = 100
+const MAX_NOTIFIED_MEMBERS = 100
 /** The members, also from above, of those groups that whoever calls them sees. */
 const membersOf = (p: Slots<Called>, everything: boolean): RawBuilder<unknown> => sql`
   select distinct m.user_id as id
@@ -48,9 +48,9 @@ const membersOf = (p: Slots<Called>, everything: boolean): RawBuilder<unknown> =
          lateral (select m.user_id from members m
                    where m.namespace_id = line.id and m.access_level >= ${sql.lit(ROLES.guest)}
                      and ${lasts('m')}
-                   order by m.user_id limit ${sql.lit(MOST)}) m
+                   order by m.user_id limit ${sql.lit(MAX_NOTIFIED_MEMBERS)}) m
    where lower(n.full_path) = any(${p.names}::text[]) and n.kind = 'group' and ${seesGroup(p, everything)}
-   order by 1 limit ${sql.lit(MOST)}`
+   order by 1 limit ${sql.lit(MAX_NOTIFIED_MEMBERS)}`
 interface Shape {
   readonly in: 'projects' | 'groups'
   readonly everything: boolean

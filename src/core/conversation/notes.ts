@@ -64,14 +64,14 @@ export interface NewNote {
 type Written = Omit<NewNote, 'position'> & { readonly noteable_id: number; readonly position: string | null }
 
 /** As much is said about one thing: whoever reads all of it at once must be answered. What the service says is not counted. */
-const MOST = { notes: 5_000, bytes: 32 * 1024 * 1024 }
+const MAX_PER_NOTEABLE = { notes: 5_000, bytes: 32 * 1024 * 1024 }
 /** It is refused: as much has been said as can be. */
 export class TooMuchSaid extends Error {}
 
 const hasRoom = (noteable: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
-  select count(*) < ${sql.lit(MOST.notes)} and coalesce(sum(octet_length(c.body)), 0) < ${sql.lit(MOST.bytes)}
+  select count(*) < ${sql.lit(MAX_PER_NOTEABLE.notes)} and coalesce(sum(octet_length(c.body)), 0) < ${sql.lit(MAX_PER_NOTEABLE.bytes)}
     from (select n.body from notes n where n.noteable_id = ${noteable} and n.system_action is null
-           limit ${sql.lit(MOST.notes)}) c)`
+           limit ${sql.lit(MAX_PER_NOTEABLE.notes)}) c)`
 const room = statement((p: Slots<{ id: number }>) => sql<{ free: boolean }>`select ${hasRoom(p.id)} as free`)
 
 /** The row, if there is one. Throws TooMuchSaid where the noteable is full, otherwise as `db.update` does. */

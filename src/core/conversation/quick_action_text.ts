@@ -42,7 +42,7 @@ export function parseCommands(text: string, known: ReadonlySet<string>): Parsed 
     if (name === undefined && line.trim() !== '') onlyCommands = false
     if (name !== undefined && known.has(name)) commands.push({ name, argument: argument.trim() })
     else kept.push(line)
-    if (name !== undefined && !known.has(name) && unknown.size < MOST) unknown.add(name)
+    if (name !== undefined && !known.has(name) && unknown.size < MAX_COMMANDS) unknown.add(name)
   }
   const all = { commands, unknown: [...unknown] }
   if (commands.length === 0) return { ...all, text, onlyCommands: onlyCommands && text.trim() !== '' }
@@ -54,23 +54,23 @@ const WORD = /~?"([^"]{1,255})"|~?([^\s,]{1,255})/g
 /** The titles in `~bug ~"in review" later`, each where it is named last, no more than a hundred. */
 export function titlesIn(argument: string): string[] {
   const titles = new Set<string>()
-  for (const [, quoted, plain] of argument.slice(0, LONGEST).matchAll(WORD)) {
+  for (const [, quoted, plain] of argument.slice(0, MAX_COMMAND_CHARACTERS).matchAll(WORD)) {
     const title = quoted ?? plain ?? ''
     titles.delete(title)
     titles.add(title)
-    if (titles.size === MOST) break
+    if (titles.size === MAX_COMMANDS) break
   }
   titles.delete('')
   return [...titles]
 }
-const LONGEST = 30_000
-const MOST = 100
+const MAX_COMMAND_CHARACTERS = 30_000
+const MAX_COMMANDS = 100
 
 /** The user names in `@ada @grace`; `me` stands for who says it. */
 export const namesIn = (argument: string): string[] =>
-  [...new Set([...argument.slice(0, LONGEST).matchAll(/@?([\w.-]{1,255})/g)].map(([, name = '']) => name))]
+  [...new Set([...argument.slice(0, MAX_COMMAND_CHARACTERS).matchAll(/@?([\w.-]{1,255})/g)].map(([, name = '']) => name))]
     .map((name) => name.toLowerCase())
-    .slice(0, MOST)
+    .slice(0, MAX_COMMANDS)
 
 const DAY = 86_400_000
 const LENGTHS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 }

@@ -13,14 +13,14 @@ const RESERVED = new Set(
   ).split(' '),
 )
 
-const LONGEST = 255
+const MAX_PATH_CHARACTERS = 255
 
 /**
  * Why `path` cannot be one segment of a group's or project's address, in the published words; undefined when it can.
  * Top-level names must not shadow a route.
  */
 export function pathFault(path: string, topLevel: boolean): string | undefined {
-  if (isLonger(path, LONGEST)) return tooLong(LONGEST)
+  if (isLonger(path, MAX_PATH_CHARACTERS)) return tooLong(MAX_PATH_CHARACTERS)
   if (!/^[a-z\d_.][a-z\d_.-]*$/i.test(path) || /(^|\.)(git|atom)$|\.$/i.test(path) || path.startsWith('.'))
     return "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or '.', end in '.', '.git' or '.atom'."
   return topLevel ? reservedFault(path) : undefined

@@ -14,9 +14,9 @@ const RESERVED = new Set(
     ' ',
   ),
 )
-const LONGEST = 255
-const LONGEST_DESCRIPTION = 2_000
-export const MOST_TOPICS = 100
+const MAX_NAME_CHARACTERS = 255
+const MAX_DESCRIPTION_CHARACTERS = 2_000
+export const MAX_TOPICS = 100
 
 const PATH_TEXT =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
@@ -69,20 +69,20 @@ export function faultsOf({ name, path, description }: Described): Faults {
   const all: Faults = {
     name: name === undefined ? [] : nameFaults(name),
     path: path === undefined ? [] : pathFaults(path),
-    description: lengthFaults(description, LONGEST_DESCRIPTION),
+    description: lengthFaults(description, MAX_DESCRIPTION_CHARACTERS),
   }
   return Object.fromEntries(Object.entries(all).filter(([, faults]) => faults.length > 0))
 }
 
 function nameFaults(name: string): string[] {
   if (name === '') return ["can't be blank"]
-  return [...lengthFaults(name, LONGEST), ...(isName(name) ? [] : [NAME_TEXT])]
+  return [...lengthFaults(name, MAX_NAME_CHARACTERS), ...(isName(name) ? [] : [NAME_TEXT])]
 }
 
 function pathFaults(path: string): string[] {
   if (path === '') return ["can't be blank"]
   return [
-    ...lengthFaults(path, LONGEST),
+    ...lengthFaults(path, MAX_NAME_CHARACTERS),
     ...(isPath(path) ? [] : [PATH_TEXT]),
     ...(RESERVED.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
   ]

@@ -13,7 +13,7 @@ const PHRASE = new RegExp(
   'gi',
 )
 /** More than this nobody closes at once. */
-const MOST = 100
+const MAX_CLOSED_ISSUES = 100
 
 /** An issue that a text says it closes; `path` is of its project, undefined for the one the text is in. */
 interface Closing {
@@ -27,7 +27,7 @@ export function closingIn(text: string): Closing[] {
   for (const [phrase] of text.matchAll(PHRASE))
     for (const [ref, path = '', iid] of phrase.matchAll(/([\w./-]*)#(\d+)/g)) {
       found.set(ref, { path: path === '' ? undefined : path, iid: Number(iid) })
-      if (found.size === MOST) return [...found.values()]
+      if (found.size === MAX_CLOSED_ISSUES) return [...found.values()]
     }
   return [...found.values()]
 }
@@ -38,7 +38,7 @@ export const closedBy = (texts: readonly string[]): number[] =>
     ...new Set(
       texts.flatMap((text) => closingIn(text).flatMap(({ path, iid }) => (path === undefined ? [iid] : []))),
     ),
-  ].slice(0, MOST)
+  ].slice(0, MAX_CLOSED_ISSUES)
 
 const close = statement(
   (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<{ id: number }>`

@@ -7,7 +7,7 @@ import { addIteration, type Cadence } from './iterations.ts'
 // Automatic cadences: create iterations ahead of time and roll open issues over.
 
 /** At one go; the next hour makes more where a cadence begins long ago. */
-const MOST = 500
+const MAX_NEW_ITERATIONS = 500
 const DAY = 86_400_000
 
 const hold = statement(
@@ -32,7 +32,7 @@ async function extend(db: Db, cadence: Cadence & { today: string; last_due: stri
   if (start_date === null || duration_in_weeks === null || iterations_in_advance === null) return
   let ahead = (await db.one(upcoming, { id: cadence.id }))?.count ?? 0
   let next = last_due === null ? start_date : after(last_due, 1)
-  for (let made = 0; ahead < iterations_in_advance && made < MOST; made++) {
+  for (let made = 0; ahead < iterations_in_advance && made < MAX_NEW_ITERATIONS; made++) {
     const due_date = after(next, duration_in_weeks * 7 - 1)
     await addIteration(db, cadence, { title: null, description: null, start_date: next, due_date })
     if (next > today) ahead++

@@ -21,7 +21,7 @@ export function textColor(hex: string): string {
   return parts.reduce((sum, part) => sum + part, 0) > 500 ? '#333333' : '#FFFFFF'
 }
 
-const LONGEST = 255
+const MAX_TITLE_CHARACTERS = 255
 
 const TAG_BEGINS = /[a-z/!?]/i
 /** Longer texts are no titles in any form, and are not scanned. */
@@ -49,7 +49,7 @@ export function titleFaults(title: string): string[] {
   return [
     ...(title === '' ? ["can't be blank"] : []),
     ...(title === '' || title.includes(',') ? ['is invalid'] : []),
-    ...lengthFaults(title, LONGEST),
+    ...lengthFaults(title, MAX_TITLE_CHARACTERS),
   ]
 }
 

@@ -82,7 +82,7 @@ const clean = (given: readonly string[]): string[] => given.flatMap((text) => te
 export const titlesOf = (given: readonly string[] = []): string[] =>
   [...new Set(clean(given))].filter((title) => titleFaults(title).length === 0).sort()
 
-const MOST = 100
+const MAX_LABELS_PER_REQUEST = 100
 /** So many signs no hundred titles have: what is longer is not taken apart. */
 const MOST_SIGNS = 100_000
 const isLong = (given: readonly string[] = []): boolean =>
@@ -96,7 +96,7 @@ interface Titles {
 /** Which parameters name more labels than anybody gives or takes at once: each might have to be made. */
 export const overlong = (given: Titles): string[] =>
   (['labels', 'add_labels', 'remove_labels'] as const).filter(
-    (name) => isLong(given[name]) || titlesOf(given[name]).length > MOST,
+    (name) => isLong(given[name]) || titlesOf(given[name]).length > MAX_LABELS_PER_REQUEST,
   )
 
 /** The ids of the labels with these titles, the nearest where several bear one title. */

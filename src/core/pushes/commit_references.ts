@@ -16,8 +16,8 @@ import type { Viewer } from '../sight/roles.ts'
 
 const HEADS = 'refs/heads/'
 /** The newest commits that one push brings are looked at, and as much of a message. */
-const MOST = 100
-const HEARD = 100_000
+const MAX_COMMITS = 100
+const MAX_MESSAGE_CHARACTERS = 100_000
 
 interface Pushed {
   readonly project_id: number
@@ -52,7 +52,7 @@ export async function commitJobs(
   const [move] = moves
   if (move === undefined) return []
   if (moves.length === 1 && (await isQuiet(git.repository(repositoryPath(project_id)), move))) return []
-  return [wanted(processCommitMessages, { project_id, user_id, moves: moves.slice(0, MOST) })]
+  return [wanted(processCommitMessages, { project_id, user_id, moves: moves.slice(0, MAX_COMMITS) })]
 }
 
 async function isQuiet(repository: Repository, { from, to }: Pushed['moves'][number]): Promise<boolean> {
@@ -68,7 +68,7 @@ export const processCommitMessages: Job<Pushed> = {
     const place = await db.one(here, { project_id, user_id })
     const repository = git.repository(repositoryPath(project_id))
     if (place === undefined || !(await repository.exists())) return
-    let left = MOST
+    let left = MAX_COMMITS
     for (const { branch, from, to } of moves) {
       if (left === 0) return
       const isDefault = branch === place.default_branch
@@ -106,7 +106,7 @@ async function hear(
   { id: sha, message }: Commit,
   closes: boolean,
 ): Promise<void> {
-  const text = message.slice(0, HEARD)
+  const text = message.slice(0, MAX_MESSAGE_CHARACTERS)
   const references = referencesIn(text)
   if (references.length === 0) return
   const project = { id: place.project_id, full_path: place.full_path }

@@ -6,7 +6,7 @@ import { moveNamed } from './ref_writing.ts'
 
 const HEADS = 'refs/heads/'
 /** Commits that are made again at once. */
-const MOST = 1_000
+const MAX_COMMITS = 1_000
 
 /** `project` and `repository` are those of the source branch. */
 interface Rebasing extends Writing {
@@ -50,9 +50,9 @@ async function again(
   repository: Repository,
   { head, tip }: { readonly head: string; readonly tip: string },
 ): Promise<string> {
-  const query = { from: [head], exclude: [tip], order: 'topo', skip: 0, limit: MOST + 1 } as const
+  const query = { from: [head], exclude: [tip], order: 'topo', skip: 0, limit: MAX_COMMITS + 1 } as const
   const shas = await repository.log(query)
-  if (shas.length > MOST) throw new RebaseFailed('there are too many commits')
+  if (shas.length > MAX_COMMITS) throw new RebaseFailed('there are too many commits')
   let onto = tip
   for (const sha of shas.toReversed()) {
     const commit = await repository.commit(sha)

@@ -35,7 +35,7 @@ interface Speaker {
 }
 
 /** As many are obeyed in one text. */
-const MOST = 100
+const MAX_COMMANDS = 100
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.keys())
 
 const isCommanded = (about: Noteable): about is Run['about'] =>
@@ -120,7 +120,7 @@ async function perform(
   commands: readonly Command[],
 ): Promise<{ says: string; applied: boolean }[]> {
   const done: { says: string; applied: boolean }[] = []
-  for (const { name, argument } of commands.slice(0, MOST)) {
+  for (const { name, argument } of commands.slice(0, MAX_COMMANDS)) {
     const told = await COMMANDS.get(name)?.(run, argument)
     const failed = couldNot(name)
     done.push(

@@ -8,13 +8,13 @@ import { writeSystemNote } from '../conversation/system_notes.ts'
 
 // Commands that say what an issue has to do with other issues and with epics.
 
-const LONGEST = 500
+const MAX_REFERENCE_CHARACTERS = 500
 const PATH = '(\\w[\\w./-]{0,254})'
 const EPIC = new RegExp(`^(?:${PATH}?&|https?://[^/\\s]+/groups/${PATH}/-/epics/)(\\d{1,9})$`)
 
 /** An epic of a group above that the caller sees: `&1` of the nearest group, `group/path&1` or its address. */
 async function epicIn({ db, actor, place }: IssueRun, argument: string): Promise<number | undefined> {
-  const [, short, long, digits] = (argument.length <= LONGEST && EPIC.exec(argument)) || []
+  const [, short, long, digits] = (argument.length <= MAX_REFERENCE_CHARACTERS && EPIC.exec(argument)) || []
   if (digits === undefined) return undefined
   const iid = Number(digits)
   const who = { user_id: actor.id, admin: actor.admin }
@@ -51,7 +51,7 @@ export async function removeEpic(run: IssueRun): Promise<Told> {
 export async function duplicate(run: IssueRun, argument: string): Promise<Told> {
   const { db, actor, row, place } = run
   if (!run.may.change || (run.change.state ?? row.state) !== 'opened') return undefined
-  const named = referencesIn(argument.slice(0, LONGEST)).filter(({ kind }) => kind === 'issue')
+  const named = referencesIn(argument.slice(0, MAX_REFERENCE_CHARACTERS)).filter(({ kind }) => kind === 'issue')
   const [other] = await findReferred(db, actor, place.project, named.slice(0, 1))
   if (other === undefined || other.id === row.id)
     return { why: 'Failed to mark this issue as a duplicate because referenced issue was not found.' }

@@ -117,7 +117,7 @@ function languageOf(path: string): string | undefined {
 
 /** Percentages, the largest first. */
 export type Languages = Readonly<Record<string, number>>
-const MOST = 5
+const MAX_LANGUAGES = 5
 
 async function count(repository: Repository, commit: string): Promise<Languages> {
   const bytes = new Map<string, number>()
@@ -129,7 +129,7 @@ async function count(repository: Repository, commit: string): Promise<Languages>
   return Object.fromEntries(
     [...bytes]
       .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-      .slice(0, MOST)
+      .slice(0, MAX_LANGUAGES)
       .map(([language, each]) => [language, Math.round((each * 10_000) / total) / 100]),
   )
 }

@@ -20,15 +20,15 @@ function namesOf(unit: (typeof UNITS)[number][0]): string[] {
   return [unit, short, `${short}s`, long, `${long}s`]
 }
 
-const LONGEST = 100
+const MAX_CHARACTERS = 100
 /** More than this no column holds. */
-const MOST = 2 ** 31 - 1
+const MAX_SECONDS = 2 ** 31 - 1
 
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]*)/g
 
 /** Seconds; a number alone counts hours. Undefined for what is no duration. */
 export function parseDuration(text: string): number | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > MAX_CHARACTERS) return undefined
   const signed = /^([+-]?)(.+)$/.exec(text.trim().toLowerCase())
   if (signed === null) return undefined
   const [, sign, rest = ''] = signed
@@ -37,7 +37,7 @@ export function parseDuration(text: string): number | undefined {
   )
   const total = Math.round(read.reduce((sum, seconds) => sum + seconds, 0))
   const understood = read.length > 0 && /^[\s,]*$/.test(rest.replaceAll(PART, ''))
-  if (!understood || !Number.isFinite(total) || total > MOST) return undefined
+  if (!understood || !Number.isFinite(total) || total > MAX_SECONDS) return undefined
   return sign === '-' ? -total : total
 }
 

@@ -4,8 +4,8 @@ import type { Keyset, NamedOperation, PageOptions, PageRequest } from '../operat
 import { noKeyset } from '../problems.ts'
 import { oneOf } from '../params/schema.ts'
 
-const SIZE = 20
-const MOST = 100
+const DEFAULT_PER_PAGE = 20
+const MAX_PER_PAGE = 100
 /** Words for pages by number. */
 const OFFSET = ['legacy', 'offset', 'none'] as const
 
@@ -14,7 +14,7 @@ export const pageParams = (strict: boolean): TObject => {
   const positive = strict ? { minimum: 1 } : {}
   return t.Object({
     page: t.Integer({ default: 1, ...positive }),
-    per_page: t.Integer({ default: SIZE, ...(strict ? positive : { not: { const: 0 } }) }),
+    per_page: t.Integer({ default: DEFAULT_PER_PAGE, ...(strict ? positive : { not: { const: 0 } }) }),
     pagination: t.Optional(oneOf([...OFFSET, 'keyset'])),
     cursor: t.Optional(t.String({ maxLength: 2_000 })),
   })
@@ -42,8 +42,8 @@ export function readPage(params: Record<string, unknown>, keyset: boolean): Page
     cursor?: string
   }
   if (pagination === 'keyset' && !keyset) throw noKeyset()
-  const limit = perPage < 1 ? SIZE : Math.min(perPage, MOST)
-  const number = Math.min(Math.max(page, 1), Math.floor(Number.MAX_SAFE_INTEGER / MOST))
+  const limit = perPage < 1 ? DEFAULT_PER_PAGE : Math.min(perPage, MAX_PER_PAGE)
+  const number = Math.min(Math.max(page, 1), Math.floor(Number.MAX_SAFE_INTEGER / MAX_PER_PAGE))
   return {
     number,
     limit,

@@ -6,13 +6,13 @@ import { badBody, bodyTooLarge } from '../problems.ts'
 
 const MB = 1024 * 1024
 /** Bytes that stay in memory of a body whose long texts are on disk, and of any body that is no JSON. */
-const KEPT = 32 * MB
+const MAX_MEMORY_BYTES = 32 * MB
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 const SPACE = 0x20
 /** Bytes of a text from which it is put on disk. */
-const LONG = 16 * 1024
+const MIN_LONG_TEXT_BYTES = 16 * 1024
 
 interface SieveOptions {
   /** The only name under which a text may be long. */
@@ -73,7 +73,7 @@ export class LongTextExtractor extends Transform {
       if (before < this.#large.bytes && this.receivedEncodedLength >= this.#large.bytes) this.#large.reached()
       if (this.#file === undefined) this.#keep(chunk)
       else this.#sift(chunk, this.#file)
-      if (this.#kept + this.#heldBytes > KEPT) throw bodyTooLarge()
+      if (this.#kept + this.#heldBytes > MAX_MEMORY_BYTES) throw bodyTooLarge()
     } catch (error) {
       done(error as Error)
       return
@@ -109,7 +109,7 @@ export class LongTextExtractor extends Transform {
       }
       const end = this.#endOfText(chunk, at)
       const goesOn = end === undefined || this.#heldBytes > 0 || this.#start !== undefined
-      if (goesOn || (this.#name === this.#apart && end - at >= LONG)) {
+      if (goesOn || (this.#name === this.#apart && end - at >= MIN_LONG_TEXT_BYTES)) {
         this.#keep(chunk.subarray(kept, at))
         this.#take(chunk.subarray(at, end ?? chunk.length))
         kept = end ?? chunk.length
@@ -150,7 +150,7 @@ export class LongTextExtractor extends Transform {
     if (this.#start !== undefined) return this.#write(bytes)
     this.#held.push(bytes)
     this.#heldBytes += bytes.length
-    if (this.#name !== this.#apart || this.#heldBytes < LONG) return
+    if (this.#name !== this.#apart || this.#heldBytes < MIN_LONG_TEXT_BYTES) return
     this.#start = this.#written
     for (const part of this.#held) this.#write(part)
     this.#held = []
