@@ -34,7 +34,8 @@ const opened = await openInstance(config, { log })
 const { app } = createApp(opened, { log })
 await app.ready()
 const kept = join(dataDir, 'filled.json')
-if (!existsSync(kept)) await writeFile(kept, JSON.stringify(await fill(opened, SMALL_COUNT, Number(given.issues))))
+if (!existsSync(kept))
+  await writeFile(kept, JSON.stringify(await fill(opened, SMALL_COUNT, Number(given.issues))))
 const filled = JSON.parse(await readFile(kept, 'utf8')) as Filled
 
 /** The least of several times, in milliseconds. */

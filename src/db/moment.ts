@@ -23,7 +23,9 @@ class Moment extends Date {
   override toISOString(): string {
     const text = this.#text
     // Trailing zeros of a fraction are not told, which is rare.
-    return text.length === MAX_CHARACTERS ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z` : super.toISOString()
+    return text.length === MAX_CHARACTERS
+      ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+      : super.toISOString()
   }
 }
 

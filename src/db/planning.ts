@@ -51,4 +51,5 @@ export function keepPlan(client: pg.ClientBase, { name, text }: Omit<Sent, 'valu
 }
 
 /** Whether a connection keeps so many plans that another takes its place: they go with it alone. */
-export const isFull = (client: pg.ClientBase): boolean => (planned.get(client)?.size ?? 0) > MAX_PLANNED_CHARACTERS
+export const isFull = (client: pg.ClientBase): boolean =>
+  (planned.get(client)?.size ?? 0) > MAX_PLANNED_CHARACTERS

@@ -39,7 +39,8 @@ export interface Link {
 export function linkFault({ url, url_text }: Link): string | undefined {
   if (url && isLonger(url, MAX_CHARACTERS.url)) return `Url ${tooLong(MAX_CHARACTERS.url)}`
   if (url && !isWebAddress(url)) return 'Url is blocked: Only allowed schemes are http, https'
-  if (url_text && isLonger(url_text, MAX_CHARACTERS.url_text)) return `Url text ${tooLong(MAX_CHARACTERS.url_text)}`
+  if (url_text && isLonger(url_text, MAX_CHARACTERS.url_text))
+    return `Url text ${tooLong(MAX_CHARACTERS.url_text)}`
   return undefined
 }
 

@@ -5,7 +5,7 @@ import { openWorkshop, type Workshop } from '../../../test/support/merge_makers.
 import { rowsOf } from '../../../test/support/rows.ts'
 import { contents, sharedWorld } from '../../../test/support/stand.ts'
 import type { Answered } from '../../../test/support/world.ts'
-import { branchByCommand } from '../merge_requests/commanded.ts'
+import { branchByCommand } from '../merge_requests/merging/commanded.ts'
 
 let shop: Workshop
 let [developer, reporter]: Someone[] = []

@@ -5,7 +5,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 import { AUTO_MERGE } from '../../core/merge_requests/auto_merges.ts'
-import { mergeAfterPipeline } from './auto_merge_job.ts'
+import { mergeAfterPipeline } from './merging/auto_merge_job.ts'
 
 let shop: Workshop
 let maintainer: Someone

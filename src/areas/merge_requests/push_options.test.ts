@@ -9,8 +9,8 @@ import { AUTO_MERGE } from '../../core/merge_requests/auto_merges.ts'
 import { pushedOptions, pushedRefs } from '../../core/pushes/pipeline_requests.ts'
 import { sealOptions } from '../../core/pushes/options.ts'
 import { movingRefs } from '../../core/pushes/pushes.ts'
-import { mergeAfterPipeline } from './auto_merge_job.ts'
-import { applyPushOptions } from './push_options_job.ts'
+import { mergeAfterPipeline } from './merging/auto_merge_job.ts'
+import { applyPushOptions } from './merging/push_options_job.ts'
 
 let shop: Workshop
 let developer: Someone

@@ -1,7 +1,7 @@
 import { readExpression } from './expression.ts'
 import { isStrings } from './faults.ts'
 import type { Conditions } from './model.ts'
-import { isHash, type Hash, type Tree } from './tree.ts'
+import { isHash, type Hash, type Tree } from './yaml/tree.ts'
 
 const listOf = (value: Tree | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : isStrings(value) ? value : []

@@ -1,4 +1,4 @@
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import type { CompileContext, ProjectFiles } from './context.ts'
 import { expand, type Find } from './expand.ts'
 import { fixedPrefix, hasWildcard, readGlob } from './globs.ts'

@@ -1,4 +1,4 @@
-import { isHash, isList, type Hash, type Tree } from './tree.ts'
+import { isHash, isList, type Hash, type Tree } from './yaml/tree.ts'
 
 // Faults of keywords in the published words: location, attribute, message, the whole text in lower case.
 

@@ -1,4 +1,4 @@
-import { ConfigFault, YamlFault } from './config_fault.ts'
+import { ConfigFault, YamlFault } from './yaml/config_fault.ts'
 import { conditionsOf } from './conditions.ts'
 import type { CompileContext, ConfigLimits, ConfigSource, IncludedFile, ProjectFiles } from './context.ts'
 import { byKey, findIn, type Find } from './expand.ts'
@@ -7,9 +7,9 @@ import { Faults, report } from './faults.ts'
 import { readGlob, hasWildcard } from './globs.ts'
 import { readInclude, type Include } from './include_forms.ts'
 import { fillInputs } from './inputs.ts'
-import { checkIncludeRules } from './rules_checks.ts'
-import { deepMerge, flatten, isHash, newHash, type Hash, type Tree } from './tree.ts'
-import { parseYaml } from './yaml_text.ts'
+import { checkIncludeRules } from './checks/rules.ts'
+import { deepMerge, flatten, isHash, newHash, type Hash, type Tree } from './yaml/tree.ts'
+import { parseYaml } from './yaml/yaml_text.ts'
 
 /** All files of a configuration merged into one: included ones in their order, later over earlier, the including file over all. */
 export interface Merged {

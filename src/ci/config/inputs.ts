@@ -1,6 +1,6 @@
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import { readPattern } from './patterns.ts'
-import { isHash, isList, newHash, show, type Hash, type Tree } from './tree.ts'
+import { isHash, isList, newHash, show, type Hash, type Tree } from './yaml/tree.ts'
 
 // `spec:inputs` of a file's header, and `$[[ inputs.name | function ]]` in what follows it.
 

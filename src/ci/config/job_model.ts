@@ -8,7 +8,7 @@ import { readExpression } from './expression.ts'
 import type { EnvironmentModel, JobModel, NeedModel, PolicyModel, RuleModel } from './model.ts'
 import type { EnvironmentAction, PlannedRetry, When } from './plan.ts'
 import { triggerOf } from './trigger_model.ts'
-import { flatten, isHash, isList, newHash, type Hash, type Tree } from './tree.ts'
+import { flatten, isHash, isList, newHash, type Hash, type Tree } from './yaml/tree.ts'
 import { variablesOf } from './variables_model.ts'
 
 // Checked keywords of a job become its model. What is not there, or was reported as a fault, becomes null.

@@ -1,6 +1,6 @@
 import { isString } from './faults.ts'
 import type { ArtifactsOption, CacheOption, ImageOption, JobOptions } from './options.ts'
-import { flatten, isHash, isList, newHash, type Hash, type Tree } from './tree.ts'
+import { flatten, isHash, isList, newHash, type Hash, type Tree } from './yaml/tree.ts'
 
 const texts = (value: Tree | undefined): string[] => flatten(value).map(String)
 const wordOrList = (value: Tree | undefined): readonly string[] | undefined =>

@@ -1,4 +1,4 @@
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import type { JobModel, Model, NeedModel } from './model.ts'
 
 // Faults between jobs: the first one ends the check, as published.

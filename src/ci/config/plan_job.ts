@@ -1,5 +1,5 @@
 import { environmentNameFaults, environmentSlug } from '../../core/delivery/environments.ts'
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import type { PlanContext } from './context.ts'
 import { byKey, expand, findCycle, findIn, layer, type Find } from './expand.ts'
 import type { Facts } from './facts.ts'

@@ -1,4 +1,4 @@
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import type { NeedModel } from './model.ts'
 import type { PlannedNeed } from './plan.ts'
 import type { Admitted } from './plan_job.ts'

@@ -1,5 +1,5 @@
 import { createYield } from '../event_loop.ts'
-import { ConfigFault } from './config_fault.ts'
+import { ConfigFault } from './yaml/config_fault.ts'
 import type { PlanContext, PlanFailure, PlanPipeline } from './context.ts'
 import { byKey, expand, findIn, layer } from './expand.ts'
 import { Facts } from './facts.ts'

@@ -1,6 +1,6 @@
 import { isString, isStrings } from './faults.ts'
 import type { PlannedTrigger, TriggerInclude } from './plan.ts'
-import { isHash, isList, newHash, type Tree } from './tree.ts'
+import { isHash, isList, newHash, type Tree } from './yaml/tree.ts'
 
 const textOf = (value: Tree | undefined): string | null => (isString(value) ? value : null)
 

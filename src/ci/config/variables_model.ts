@@ -1,6 +1,6 @@
 import { isText } from './faults.ts'
 import type { Variable } from './plan.ts'
-import { isHash, type Tree } from './tree.ts'
+import { isHash, type Tree } from './yaml/tree.ts'
 
 /** Checked variables: numbers become texts, `expand: false` makes a value raw, no value is an empty text. */
 export function variablesOf(value: Tree | undefined): Variable[] {

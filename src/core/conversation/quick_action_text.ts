@@ -68,7 +68,13 @@ const MAX_COMMANDS = 100
 
 /** The user names in `@ada @grace`; `me` stands for who says it. */
 export const namesIn = (argument: string): string[] =>
-  [...new Set([...argument.slice(0, MAX_COMMAND_CHARACTERS).matchAll(/@?([\w.-]{1,255})/g)].map(([, name = '']) => name))]
+  [
+    ...new Set(
+      [...argument.slice(0, MAX_COMMAND_CHARACTERS).matchAll(/@?([\w.-]{1,255})/g)].map(
+        ([, name = '']) => name,
+      ),
+    ),
+  ]
     .map((name) => name.toLowerCase())
     .slice(0, MAX_COMMANDS)
 

@@ -51,7 +51,9 @@ export async function removeEpic(run: IssueRun): Promise<Told> {
 export async function duplicate(run: IssueRun, argument: string): Promise<Told> {
   const { db, actor, row, place } = run
   if (!run.may.change || (run.change.state ?? row.state) !== 'opened') return undefined
-  const named = referencesIn(argument.slice(0, MAX_REFERENCE_CHARACTERS)).filter(({ kind }) => kind === 'issue')
+  const named = referencesIn(argument.slice(0, MAX_REFERENCE_CHARACTERS)).filter(
+    ({ kind }) => kind === 'issue',
+  )
   const [other] = await findReferred(db, actor, place.project, named.slice(0, 1))
   if (other === undefined || other.id === row.id)
     return { why: 'Failed to mark this issue as a duplicate because referenced issue was not found.' }

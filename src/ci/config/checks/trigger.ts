@@ -1,5 +1,5 @@
-import * as f from './faults.ts'
-import { isHash, isList, type Hash, type Tree } from './tree.ts'
+import * as f from '../faults.ts'
+import { isHash, isList, type Hash, type Tree } from '../yaml/tree.ts'
 
 const MAX_INCLUDES = 3
 const forward = f.hash({ yaml_variables: f.bool, pipeline_variables: f.bool })

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { labelPriority, milestoneDue } from '../../core/lists/records.ts'
+import { labelPriority, milestoneDue } from '../../../core/lists/records.ts'
 
 // Orders of lists of merge requests; nulls come last.
 

@@ -1,9 +1,9 @@
 import { Type as t, type Static } from 'typebox'
-import { containing } from '../../db/text.ts'
-import { badParams } from '../../http/problems.ts'
-import { listOf, oneOf, timestamp } from '../../http/params/schema.ts'
+import { containing } from '../../../db/text.ts'
+import { badParams } from '../../../http/problems.ts'
+import { listOf, oneOf, timestamp } from '../../../http/params/schema.ts'
 import type { Filter, FilterValues } from './filters.ts'
-import type { Wanted } from './list_store.ts'
+import type { Wanted } from './store.ts'
 import { ORDERS } from './orders.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Namespace, Project } from '../../db/schema/tables.ts'
-import type { Someone } from '../../../test/support/makers.ts'
-import { rowsOf } from '../../../test/support/rows.ts'
-import { sharedWorld } from '../../../test/support/stand.ts'
-import type { Answered } from '../../../test/support/world.ts'
+import type { Namespace, Project } from '../../../db/schema/tables.ts'
+import type { Someone } from '../../../../test/support/makers.ts'
+import { rowsOf } from '../../../../test/support/rows.ts'
+import { sharedWorld } from '../../../../test/support/stand.ts'
+import type { Answered } from '../../../../test/support/world.ts'
 
 let group: Namespace
 let project: Project

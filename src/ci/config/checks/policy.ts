@@ -1,7 +1,7 @@
-import { readExpression } from './expression.ts'
-import * as f from './faults.ts'
-import { readPattern } from './patterns.ts'
-import { isHash, isList, type Tree } from './tree.ts'
+import { readExpression } from '../expression.ts'
+import * as f from '../faults.ts'
+import { readPattern } from '../patterns.ts'
+import { isHash, isList, type Tree } from '../yaml/tree.ts'
 
 /** A ref, a word for refs, or `/re/flags`, each perhaps with `@group/project` behind it. */
 const isRef = (value: Tree): boolean => {

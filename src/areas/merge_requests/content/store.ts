@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import { seesIssue } from '../../core/sight/noteables.ts'
-import { ROLES, type Viewer } from '../../core/sight/roles.ts'
-import type { Db } from '../../db/db.ts'
-import type { Pipeline } from '../../db/schema/repositories.ts'
-import { paged, pageStatement, type Listed } from '../../db/pages.ts'
-import { statement, type Slots } from '../../db/statement.ts'
-import { shownIssues, type IssueShown } from '../../records/planning/issue.ts'
-import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
+import { seesIssue } from '../../../core/sight/noteables.ts'
+import { ROLES, type Viewer } from '../../../core/sight/roles.ts'
+import type { Db } from '../../../db/db.ts'
+import type { Pipeline } from '../../../db/schema/repositories.ts'
+import { paged, pageStatement, type Listed } from '../../../db/pages.ts'
+import { statement, type Slots } from '../../../db/statement.ts'
+import { shownIssues, type IssueShown } from '../../../records/planning/issue.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../../records/merge_requests/merge_request.ts'
 
 /** One diff version of a merge request. */
 export interface Version {

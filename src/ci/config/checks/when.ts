@@ -1,6 +1,6 @@
-import { readDuration, WEEK } from './duration.ts'
-import * as f from './faults.ts'
-import type { Hash } from './tree.ts'
+import { readDuration, WEEK } from '../duration.ts'
+import * as f from '../faults.ts'
+import type { Hash } from '../yaml/tree.ts'
 
 export const WHENS = ['on_success', 'on_failure', 'always', 'manual', 'delayed'] as const
 

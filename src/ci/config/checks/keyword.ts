@@ -1,7 +1,7 @@
-import { readDuration } from './duration.ts'
-import * as f from './faults.ts'
-import { readPattern } from './patterns.ts'
-import { isHash, isList, show, type Tree } from './tree.ts'
+import { readDuration } from '../duration.ts'
+import * as f from '../faults.ts'
+import { readPattern } from '../patterns.ts'
+import { isHash, isList, show, type Tree } from '../yaml/tree.ts'
 
 // Keywords that jobs and `default` share, in the forms and with the texts of the published table.
 

@@ -1,9 +1,9 @@
-import { readExpression } from './expression.ts'
-import * as f from './faults.ts'
-import { checkNeeds } from './needs_checks.ts'
-import { flatten, isHash, isList, type Hash, type Tree } from './tree.ts'
-import { checkVariables } from './variables_checks.ts'
-import { checkStartIn, WHENS } from './when_checks.ts'
+import { readExpression } from '../expression.ts'
+import * as f from '../faults.ts'
+import { checkNeeds } from './needs.ts'
+import { flatten, isHash, isList, type Hash, type Tree } from '../yaml/tree.ts'
+import { checkVariables } from './variables.ts'
+import { checkStartIn, WHENS } from './when.ts'
 
 const MAX_ENTRIES = 50
 const MAX_NESTING = 10

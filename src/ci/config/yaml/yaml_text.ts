@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, type ScalarTag, type CollectionTag, type Tags } from 'yaml'
 import { isScalar, isSeq, Scalar } from 'yaml'
-import { createYield } from '../event_loop.ts'
+import { createYield } from '../../event_loop.ts'
 import { Reference, type Hash } from './tree.ts'
 import { TooBig, YamlFault } from './config_fault.ts'
 import { readNodes, type YamlLimits } from './yaml_nodes.ts'

@@ -1,5 +1,5 @@
-import * as f from './faults.ts'
-import { isHash, isList, type Tree } from './tree.ts'
+import * as f from '../faults.ts'
+import { isHash, isList, type Tree } from '../yaml/tree.ts'
 
 const DEFINITION = 'variable definition must be either a string or a hash'
 

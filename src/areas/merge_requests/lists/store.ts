@@ -6,16 +6,16 @@ import {
   type ChosenLabels,
   type KnownLabels,
   type LabelPlace,
-} from '../../core/planning/label_filters.ts'
-import { titlesOf } from '../../core/planning/labelling.ts'
-import { seesMergeRequestsOf } from '../../core/sight/merge_requests.ts'
-import { listPage, type RecordList } from '../../core/lists/records.ts'
-import { openTo, type Viewer } from '../../core/sight/roles.ts'
-import type { Db } from '../../db/db.ts'
-import type { Visibility } from '../../db/schema/columns.ts'
-import { type Listed, pageStatements } from '../../db/pages.ts'
-import { statement, type Slots as StatementSlots } from '../../db/statement.ts'
-import { shownMergeRequests, type MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
+} from '../../../core/planning/label_filters.ts'
+import { titlesOf } from '../../../core/planning/labelling.ts'
+import { seesMergeRequestsOf } from '../../../core/sight/merge_requests.ts'
+import { listPage, type RecordList } from '../../../core/lists/records.ts'
+import { openTo, type Viewer } from '../../../core/sight/roles.ts'
+import type { Db } from '../../../db/db.ts'
+import type { Visibility } from '../../../db/schema/columns.ts'
+import { type Listed, pageStatements } from '../../../db/pages.ts'
+import { statement, type Slots as StatementSlots } from '../../../db/statement.ts'
+import { shownMergeRequests, type MergeRequestShown } from '../../../records/merge_requests/merge_request.ts'
 import { conditionOf, type Filter, type FilterSlots, type FilterValues } from './filters.ts'
 import { orderOf, type Order } from './orders.ts'
 

@@ -1,8 +1,8 @@
-import type { Commit } from '../../git/objects/commit.ts'
-import type { Patch } from '../../git/objects/patch.ts'
-import type { Repository } from '../../git/repository.ts'
-import { readCommits } from '../../core/repositories/commit_reading.ts'
-import type { Version } from './content_store.ts'
+import type { Commit } from '../../../git/objects/commit.ts'
+import type { Patch } from '../../../git/objects/patch.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { readCommits } from '../../../core/repositories/commit_reading.ts'
+import type { Version } from './store.ts'
 
 type Compared = Pick<Version, 'base_sha' | 'start_sha' | 'head_sha'>
 

@@ -1,10 +1,10 @@
-import * as f from './faults.ts'
-import { checkInclude } from './includes.ts'
-import { checkJob } from './job_checks.ts'
-import { DEFAULT_CHECKS } from './keyword_checks.ts'
-import { autoCancel, checkWorkflowRules } from './rules_checks.ts'
-import { flatten, isHash, newHash, type Hash, type Tree } from './tree.ts'
-import { checkRootVariables } from './variables_checks.ts'
+import * as f from '../faults.ts'
+import { checkInclude } from '../includes.ts'
+import { checkJob } from './job.ts'
+import { DEFAULT_CHECKS } from './keyword.ts'
+import { autoCancel, checkWorkflowRules } from './rules.ts'
+import { flatten, isHash, newHash, type Hash, type Tree } from '../yaml/tree.ts'
+import { checkRootVariables } from './variables.ts'
 
 /** Root keywords of jobs, from before `default`: they act as its entries. */
 export const OLD_DEFAULTS = ['image', 'services', 'cache', 'before_script', 'after_script'] as const

@@ -1,5 +1,5 @@
-import * as f from './faults.ts'
-import { isHash, isList, type Tree } from './tree.ts'
+import * as f from '../faults.ts'
+import { isHash, isList, type Tree } from '../yaml/tree.ts'
 
 const needHash = f.hash({
   job: f.attribute((value) => f.isString(value) && value !== '', 'should be a string'),

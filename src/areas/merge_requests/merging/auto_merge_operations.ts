@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
-import { project, signedIn } from '../../access/gates/gates.ts'
-import { mergeRequest } from '../../access/gates/noteable_gates.ts'
-import { cancelAutoMerge } from '../../core/merge_requests/auto_merges.ts'
-import { operation } from '../../http/operation.ts'
-import { cancelsMerge } from './gates.ts'
+import { project, signedIn } from '../../../access/gates/gates.ts'
+import { mergeRequest } from '../../../access/gates/noteable_gates.ts'
+import { cancelAutoMerge } from '../../../core/merge_requests/auto_merges.ts'
+import { operation } from '../../../http/operation.ts'
+import { cancelsMerge } from '../gates.ts'
 
 export const cancelAutomaticMerge = operation({
   method: 'POST',

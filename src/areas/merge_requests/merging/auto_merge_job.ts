@@ -1,18 +1,18 @@
-import { actsBy } from '../../access/acting.ts'
+import { actsBy } from '../../../access/acting.ts'
 import {
   AUTO_MERGE,
   findAutoMerge,
   giveUpRefused,
   type AutoMerge,
   type GivenUp,
-} from '../../core/merge_requests/auto_merges.ts'
-import { headPipelineStatus, isUnfinished } from '../../core/delivery/head_pipelines.ts'
-import * as users from '../../core/people/users.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Instance } from '../../instance.ts'
-import type { Job } from '../../jobs/job.ts'
+} from '../../../core/merge_requests/auto_merges.ts'
+import { headPipelineStatus, isUnfinished } from '../../../core/delivery/head_pipelines.ts'
+import * as users from '../../../core/people/users.ts'
+import { Problem } from '../../../http/problems.ts'
+import type { Instance } from '../../../instance.ts'
+import type { Job } from '../../../jobs/job.ts'
 import { mergeMergeRequest } from './merge_operations.ts'
-import { findProject } from './store.ts'
+import { findProject } from '../store.ts'
 
 const merge = actsBy(mergeMergeRequest)
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import { LABEL_CONDITIONS, type LabelValues } from '../../core/planning/label_filters.ts'
-import { reacted } from '../../core/lists/records.ts'
-import type { Visibility } from '../../db/schema/columns.ts'
+import { LABEL_CONDITIONS, type LabelValues } from '../../../core/planning/label_filters.ts'
+import { reacted } from '../../../core/lists/records.ts'
+import type { Visibility } from '../../../db/schema/columns.ts'
 
 /** Filters of a list. Users come as ids or names, texts as patterns. */
 export interface FilterValues extends LabelValues {

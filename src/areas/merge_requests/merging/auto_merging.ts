@@ -1,10 +1,10 @@
-import { holdPipelines } from '../../ci/turn.ts'
-import { startAutoMerge } from '../../core/merge_requests/auto_merges.ts'
-import { headPipelineStatus, isUnfinished } from '../../core/delivery/head_pipelines.ts'
-import { lockMergeRequest } from '../../core/merge_requests/writes.ts'
-import type { Db } from '../../db/db.ts'
-import type { MergeRequestShown } from '../../records/merge_requests/merge_request.ts'
-import { otherHead } from './rules.ts'
+import { holdPipelines } from '../../../ci/turn.ts'
+import { startAutoMerge } from '../../../core/merge_requests/auto_merges.ts'
+import { headPipelineStatus, isUnfinished } from '../../../core/delivery/head_pipelines.ts'
+import { lockMergeRequest } from '../../../core/merge_requests/writes.ts'
+import type { Db } from '../../../db/db.ts'
+import type { MergeRequestShown } from '../../../records/merge_requests/merge_request.ts'
+import { otherHead } from '../rules.ts'
 
 interface Wanted {
   readonly sha?: string | undefined

@@ -1,13 +1,13 @@
-import { actsBy } from '../../access/acting.ts'
-import { headPipelineStatus, isUnfinished } from '../../core/delivery/head_pipelines.ts'
-import { findOpenRequest, type OpenRequest } from '../../core/merge_requests/rows.ts'
-import { BRANCH_BY_COMMAND, type CommandedBranch } from '../../core/quick_actions/moves.ts'
-import type { Db } from '../../db/db.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Job } from '../../jobs/job.ts'
+import { actsBy } from '../../../access/acting.ts'
+import { headPipelineStatus, isUnfinished } from '../../../core/delivery/head_pipelines.ts'
+import { findOpenRequest, type OpenRequest } from '../../../core/merge_requests/rows.ts'
+import { BRANCH_BY_COMMAND, type CommandedBranch } from '../../../core/quick_actions/moves.ts'
+import type { Db } from '../../../db/db.ts'
+import { Problem } from '../../../http/problems.ts'
+import type { Job } from '../../../jobs/job.ts'
 import { mergeMergeRequest } from './merge_operations.ts'
 import { rebaseMergeRequest } from './rebase_operations.ts'
-import { findProject, noteMergeError } from './store.ts'
+import { findProject, noteMergeError } from '../store.ts'
 
 const acts = { merge: actsBy(mergeMergeRequest), rebase: actsBy(rebaseMergeRequest) }
 
