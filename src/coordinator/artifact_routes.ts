@@ -4,7 +4,7 @@ import { BlobTooLarge } from '../blobs/digests.ts'
 import { digestOf } from '../access/tokens.ts'
 import { FILE_TYPES, findArtifact, keepArtifact } from '../ci/jobs/artifacts.ts'
 import { findProjectAs } from '../core/places/project_roles.ts'
-import { storageExceeded } from '../core/places/namespace_storage.ts'
+import { storageMet } from '../core/places/namespace_storage.ts'
 import type { Db } from '../db/db.ts'
 import type { Job } from '../db/schema/ci.ts'
 import { sealVariables } from '../ci/creation/sealed_variables.ts'
@@ -84,7 +84,7 @@ export async function uploadArtifact(
 /** Throws 413 where the plan of the project's root namespace has no room for so many bytes. */
 async function checkStorage(db: Db, { project_id, user_id }: Job, bytes: number): Promise<void> {
   const project = await findProjectAs(db, project_id, user_id)
-  if (project !== undefined && (await storageExceeded(db, project, bytes)) !== undefined)
+  if (project !== undefined && (await storageMet(db, project, bytes))?.refuses)
     throw tooLarge('413 Request Entity Too Large')
 }
 

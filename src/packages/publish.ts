@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Digests } from '../blobs/digests.ts'
-import { storageExceeded, type StorageExceeded } from '../core/places/namespace_storage.ts'
+import { storageMet, type StorageMet } from '../core/places/namespace_storage.ts'
 import { limitOf, type Limit } from '../core/settings/plan_limits.ts'
 import type { Db } from '../db/db.ts'
 import type { Package, PackageFile } from '../db/schema/packages.ts'
@@ -25,14 +25,15 @@ export interface Publication {
 export class PackageProtected extends Error {}
 /** The root namespace is full. */
 export class StorageFull extends Error {
-  readonly exceeded: StorageExceeded
-  constructor(exceeded: StorageExceeded) {
-    super(`${exceeded.limit} is ${exceeded.mebibytes} MiB`)
-    this.exceeded = exceeded
+  readonly met: StorageMet
+  constructor(met: StorageMet) {
+    super(`${met.limit} is ${met.mebibytes} MiB`)
+    this.met = met
   }
 }
 
-const FILE_LIMITS = {
+/** The limit of the plan on files of each type. */
+export const FILE_LIMITS = {
   generic: 'generic_packages_max_file_size',
   npm: 'npm_max_file_size',
   pypi: 'pypi_max_file_size',
@@ -131,16 +132,22 @@ export interface NewFile {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+export interface AddedFile {
+  readonly file: PackageFile
+  /** Set once the root namespace holds more than the limit at which its people are told. */
+  readonly met: StorageMet | undefined
+}
+
 /** Adds a file, whose bytes are in the blob store. Throws `StorageFull`; may violate `package_files_name_key`. */
 export async function addFile(
   db: Db,
   { project }: Pick<Publication, 'project'>,
   { id: package_id }: Pick<Package, 'id'>,
   { file_name, blob, isUnique = false, metadata = {} }: NewFile,
-): Promise<PackageFile> {
-  const exceeded = await storageExceeded(db, project, blob.size)
-  if (exceeded !== undefined) throw new StorageFull(exceeded)
-  return db.insert(insertFile, {
+): Promise<AddedFile> {
+  const met = await storageMet(db, project, blob.size)
+  if (met?.refuses) throw new StorageFull(met)
+  const file = await db.insert(insertFile, {
     package_id,
     project_id: project.id,
     file_name,
@@ -151,4 +158,5 @@ export async function addFile(
     is_unique: isUnique,
     metadata: JSON.stringify(metadata),
   })
+  return { file, met }
 }

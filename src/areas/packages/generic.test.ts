@@ -143,7 +143,9 @@ test('a file of exactly the limit is refused, one byte less is taken, and 0 is n
   await limit(10)
   const tooLarge = [400, { message: '400 Bad request - File is too large' }]
   const before = await contents(world())
-  assert.deepEqual(refused(await put('limits/1/f', 'x'.repeat(10))), tooLarge)
+  const exact = await put('limits/1/f', 'x'.repeat(10))
+  assert.deepEqual(refused(exact), tooLarge)
+  assert.equal(exact.headers['x-plan-limit'], 'generic_packages_max_file_size=10')
   assert.deepEqual(refused(await put('limits/1/f', 'x'.repeat(99_999))), tooLarge)
   assert.equal(await contents(world()), before)
   assert.deepEqual(refused(await put('limits/1/f', 'x'.repeat(9))), created)
@@ -152,7 +154,7 @@ test('a file of exactly the limit is refused, one byte less is taken, and 0 is n
   await world().make.sql(`update plan_limits set limits = '{}'`)
 })
 
-test('a full root namespace takes no file, and says which limit it met', async () => {
+test('a full root namespace takes no file and names the limit, and one that grows full says so', async () => {
   const set = (limits: object): Promise<void> =>
     world().make.sql(`update plan_limits set limits = '${JSON.stringify(limits)}'`)
   await put('stored/1/f', 'x'.repeat(1_100_000))
@@ -164,6 +166,15 @@ test('a full root namespace takes no file, and says which limit it met', async (
     const message = `400 Bad request - Namespace storage is full: ${name} is 1 MiB`
     assert.deepEqual(refused(await put('stored/1/g', 'x'.repeat(bytes))), [400, { message }])
   }
+  await set({ notification_limit: 1 })
+  const noticed = await put('stored/1/h', 'x')
+  const notice = 'Namespace storage is almost full: notification_limit is 1 MiB'
+  assert.deepEqual(
+    [noticed.status, noticed.headers['warning'], noticed.headers['npm-notice']],
+    [201, `299 - "${notice}"`, notice],
+  )
+  await set({ notification_limit: 0 })
+  assert.equal((await put('stored/1/i', 'x')).headers['warning'], undefined)
   await set({})
 })
 

@@ -8,11 +8,12 @@ import { oneOf } from '../../http/params/schema.ts'
 import { addFile, openVersion } from '../../packages/publish.ts'
 import * as packages from '../../packages/store.ts'
 import { PackageFile, presentFile } from './entity.ts'
-import { fileTooLarge, packageProtected, refuse } from './refusals.ts'
+import { fileTooLarge, packageProtected, refuse, storageNotice, wordsOf } from './refusals.ts'
 import { receiveFile } from './receiving.ts'
 import { genericFileName, isGenericName, isGenericVersion } from './rules.ts'
 import { serveFile } from './serving.ts'
 
+const WORDS = wordsOf('generic')
 const path = '/projects/:id/packages/generic/:package_name/:package_version/:file_name'
 const address = {
   package_name: t.String(),
@@ -52,16 +53,20 @@ export const updateGenericPackageFile = operation({
   gates: [signedIn, registryProject, developer],
   receives: async (ctx, upload) => {
     const { package_name } = checkAddress(ctx.params)
-    return receiveFile(ctx, upload, { type: 'generic', name: package_name, field: 'file' }).catch(refuse())
+    return receiveFile(ctx, upload, { type: 'generic', name: package_name, field: 'file' }).catch(
+      refuse(WORDS),
+    )
   },
   handle: async ({ db, project, actor, params, received }) => {
     const { package_name: name, package_version: version, file_name } = checkAddress(params)
     const { status = 'default' } = params
     const publication = { project, actor, type: 'generic', name, version, status } as const
-    const file = await openVersion(db, publication, true)
+    const added = await openVersion(db, publication, true)
       .then((pack) => addFile(db, publication, pack, { file_name, blob: received }))
-      .catch(refuse())
-    return params.select === undefined ? { message: '201 Created' } : new Answer(200, presentFile(file))
+      .catch(refuse(WORDS))
+    return params.select === undefined
+      ? new Answer(201, { message: '201 Created' }, storageNotice(added))
+      : new Answer(200, presentFile(added.file), storageNotice(added))
   },
   returns: Message,
   status: 201,

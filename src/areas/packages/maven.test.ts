@@ -113,7 +113,9 @@ test('a file of exactly the limit is refused, and one byte less is taken', async
   await world().make.sql(`update plan_limits set limits = '{"maven_max_file_size": 10}'`)
   const at = 'com/example/limited/1.0/limited-1.0.jar'
   const tooLarge = { message: '400 Bad request - File is too large' }
-  assert.deepEqual(refused(await put(at, 'x'.repeat(10))), [400, tooLarge])
+  const answer = await put(at, 'x'.repeat(10))
+  assert.deepEqual(refused(answer), [400, tooLarge])
+  assert.equal(answer.headers['x-plan-limit'], 'maven_max_file_size=10')
   assert.equal((await put(at, 'x'.repeat(9))).status, 200)
   await world().make.sql(`update plan_limits set limits = '{}'`)
 })

@@ -14,10 +14,11 @@ import { addFile, openVersion } from '../../packages/publish.ts'
 import * as packages from '../../packages/store.ts'
 import { readerOf } from './group_scope.ts'
 import * as maven from './maven_store.ts'
-import { badRequest, fileTooLarge, packageProtected, refuse } from './refusals.ts'
+import { badRequest, fileTooLarge, packageProtected, refuse, storageNotice, wordsOf } from './refusals.ts'
 import { receiveFile } from './receiving.ts'
 import { serveFile } from './serving.ts'
 
+const WORDS = wordsOf('maven')
 const common = { published: true, challenge: CHALLENGE } as const
 const path = t.String({ description: 'The path of the file in the repository, as Maven makes it' })
 const noFile = (): Problem => notFound('Package')
@@ -41,7 +42,7 @@ const MAX_CHECKSUM = 1024
 async function receiveMaven(ctx: InProject, upload: Upload) {
   const file = checkPath(ctx.params.path)
   if (checksumOf(file.file_name) === undefined)
-    return receiveFile(ctx, upload, { type: 'maven', name: file.name, field: 'file' }).catch(refuse())
+    return receiveFile(ctx, upload, { type: 'maven', name: file.name, field: 'file' }).catch(refuse(WORDS))
   let text = ''
   for await (const chunk of upload.bytes())
     if (text.length < MAX_CHECKSUM) text += Buffer.from(chunk).toString('latin1')
@@ -63,10 +64,10 @@ export const updateMavenPackageFile = operation({
     if (typeof received === 'string') return compareChecksum(ctx, file, received)
     const { name, version, file_name } = file
     const publication = { project, actor, type: 'maven', name, version } as const
-    await openVersion(db, publication, true)
+    const added = await openVersion(db, publication, true)
       .then((pack) => addFile(db, publication, pack, { file_name, blob: received }))
-      .catch(refuse())
-    return new Answer(200)
+      .catch(refuse(WORDS))
+    return new Answer(200, null, storageNotice(added))
   },
   returns: nothing,
   also: { 200: null },

@@ -81,7 +81,7 @@ export async function storeTarball(
   { version, manifest, data }: Sent,
   limit: number,
 ): Promise<StoredTarball> {
-  if (decodedBytes(data) > limit) throw npmTooLarge()
+  if (decodedBytes(data) > limit) throw npmTooLarge(limit)
   const sha512 = createHash('sha512')
   const blob = await blobs.write(hashed(decoded(data), sha512), { limit })
   const dist: Dist = { shasum: blob.sha1, integrity: `sha512-${sha512.digest('base64')}` }

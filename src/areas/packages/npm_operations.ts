@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { developer, maintainer, project, signedIn } from '../../access/gates/gates.ts'
 import { CHALLENGE, readsPackages, registryProject } from '../../access/gates/package_gates.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
-import { nothing, operation } from '../../http/operation.ts'
+import { Answer, nothing, operation } from '../../http/operation.ts'
 import { forbidden, unsupportedEncoding } from '../../http/problems.ts'
 import * as npm from '../../packages/npm_store.ts'
 import * as packages from '../../packages/store.ts'
@@ -56,11 +56,12 @@ export const updateNpmPackage = operation({
       checkDeprecates(ctx)
       await npm.deprecate(db, name, received.texts)
     }
-    const id =
-      received.does === 'publish' ? await publishNpm(ctx, received) : (await npm.findNewest(db, name))?.id
+    const published = received.does === 'publish' ? await publishNpm(ctx, received) : undefined
+    const id = published?.id ?? (await npm.findNewest(db, name))?.id
     const row = id === undefined ? undefined : await lists.findListed(db, project.id, id)
     if (row === undefined) throw noPackage()
-    return presentPackage(row, { url: config.url, deletable: mayDelete(actor, project) })
+    const shown = presentPackage(row, { url: config.url, deletable: mayDelete(actor, project) })
+    return new Answer(200, shown, published?.headers)
   },
   returns: Package,
   refuses: [

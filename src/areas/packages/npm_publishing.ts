@@ -15,7 +15,7 @@ import {
   type StoredTarball,
 } from './npm_body.ts'
 import { NPM_WORDS, alreadyExists, notGiven, npmInvalid, npmTooLarge } from './npm_refusals.ts'
-import { refuse } from './refusals.ts'
+import { refuse, storageNotice } from './refusals.ts'
 import { mayDelete } from './rights.ts'
 
 type Publishing = Context & { readonly project: Project; readonly params: { readonly package_name: string } }
@@ -56,7 +56,7 @@ export async function receiveNpm(ctx: Publishing, upload: Upload): Promise<NpmSe
   const body = {
     apart: 'data',
     limit: Math.ceil((limit * 4) / 3) + MAX_DOCUMENT,
-    tooLarge: npmTooLarge,
+    tooLarge: () => npmTooLarge(limit),
   }
   const document = await upload.json(body)
   if (isDeprecation) {
@@ -68,18 +68,18 @@ export async function receiveNpm(ctx: Publishing, upload: Upload): Promise<NpmSe
   const { version, tag } = sent
   if (await npm.exists(db, { project_id: project.id, name, version })) throw alreadyExists()
   await checkProtection(db, { project, actor, type: 'npm', name }).catch(refuse(NPM_WORDS))
-  if (decodedBytes(sent.data) > limit) throw npmTooLarge()
+  if (decodedBytes(sent.data) > limit) throw npmTooLarge(limit)
   if (document['name'] !== name) throw badName()
   checkVersion(sent)
   const stored = await storeTarball(ctx, name, sent, limit).catch(refuse(NPM_WORDS))
   return { does: 'publish', version, tag, ...stored }
 }
 
-/** Writes the rows of a published version; answers the id of its package. */
+/** Writes the rows of a published version; answers the id of its package, and headers that its publisher is told by. */
 export async function publishNpm(
   { db, project, actor, params: { package_name: name } }: Publishing,
   { version, tag, blob, manifest, isCoherent }: NpmSent & { does: 'publish' },
-): Promise<number> {
+): Promise<{ readonly id: number; readonly headers: Record<string, string> }> {
   const [root = ''] = project.full_path.split('/')
   const publication = {
     project,
@@ -91,10 +91,10 @@ export async function publishNpm(
     status: isCoherent ? 'default' : 'error',
     uniqueBelow: npmScope(name) === root ? (project.traversal_ids[0] ?? null) : null,
   } as const
-  const pack = await openVersion(db, publication, false)
+  const { pack, added } = await openVersion(db, publication, false)
     .then(async (pack) => {
-      await addFile(db, publication, pack, { file_name: `${name}-${version}.tgz`, blob, isUnique: true })
-      return pack
+      const file = { file_name: `${name}-${version}.tgz`, blob, isUnique: true }
+      return { pack, added: await addFile(db, publication, pack, file) }
     })
     .catch((error: unknown) => {
       if (violates(error, 'packages_version_key')) throw alreadyExists()
@@ -102,5 +102,5 @@ export async function publishNpm(
       return refuse(NPM_WORDS)(error)
     })
   if (isCoherent) await npm.setTag(db, { project_id: project.id, name, version, tag })
-  return pack.id
+  return { id: pack.id, headers: storageNotice(added) }
 }

@@ -1,15 +1,17 @@
 import { Problem } from '../../http/problems.ts'
-import type { Words } from './refusals.ts'
+import { namingLimit, type Words } from './refusals.ts'
 
 // npm prints the text under `error` only, so refusals of this registry carry it twice, as published.
 
-const both = (status: number, text: string): Problem => new Problem(status, { message: text, error: text })
+const both = (status: number, text: string, headers?: Record<string, string>): Problem =>
+  new Problem(status, { message: text, error: text }, headers)
 
 export const npmRefused = (text: string): Problem => both(400, text)
 export const npmInvalid = (text: string): Problem => both(400, `Validation failed: ${text}`)
 export const alreadyExists = (): Problem => both(403, 'Package already exists.')
 export const npmProtected = (): Problem => both(403, 'Package protected.')
-export const npmTooLarge = (): Problem => npmRefused('File is too large.')
+/** `limit` is the bytes that a tarball may have. */
+export const npmTooLarge = (limit = 0): Problem => both(400, 'File is too large.', namingLimit('npm', limit))
 /** `404 Package Not Found`. */
 export const npmNotFound = (thing: string): Problem =>
   new Problem(404, { message: `404 ${thing} Not Found`, error: `${thing} not found` })

@@ -154,6 +154,7 @@ test('a file of exactly the limit is refused, and one byte less is taken', async
   await world().make.sql(`update plan_limits set limits = '{"pypi_max_file_size": 10}'`)
   const answer = await upload({ name: 'limited', content: 'x'.repeat(10) })
   assert.deepEqual(refused(answer), bad('File is too large'))
+  assert.equal(answer.headers['x-plan-limit'], 'pypi_max_file_size=10')
   assert.deepEqual(refused(await upload({ name: 'limited', content: 'x'.repeat(9) })), created)
   await world().make.sql(`update plan_limits set limits = '{}'`)
 })

@@ -3,14 +3,14 @@ import { developer, insideGroup, signedIn } from '../../access/gates/gates.ts'
 import { CHALLENGE, readsPackages, registryGroup, registryProject } from '../../access/gates/package_gates.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
 import type { Context } from '../../http/gate.ts'
-import { operation } from '../../http/operation.ts'
+import { Answer, operation } from '../../http/operation.ts'
 import { notFound } from '../../http/problems.ts'
 import { canonicalName } from '../../packages/names.ts'
 import { readerOf } from './group_scope.ts'
 import { presentFiles, presentIndex } from './pypi_index.ts'
 import { badPypi, fileTaken, publishPypi, receivePypi } from './pypi_publishing.ts'
 import * as pypi from './pypi_store.ts'
-import { fileTooLarge, packageProtected } from './refusals.ts'
+import { fileTooLarge, packageProtected, storageNotice } from './refusals.ts'
 import { serveFile } from './serving.ts'
 
 const common = { published: true, challenge: CHALLENGE } as const
@@ -27,8 +27,8 @@ export const createPypiPackageFile = operation({
   gates: [signedIn, registryProject, developer],
   receives: receivePypi,
   handle: async (ctx) => {
-    await publishPypi(ctx, ctx.received)
-    return { message: '201 Created' }
+    const added = await publishPypi(ctx, ctx.received)
+    return new Answer(201, { message: '201 Created' }, storageNotice(added))
   },
   returns: t.Object({ message: t.String() }),
   refuses: [fileTooLarge, packageProtected, fileTaken, badPypi('Version is invalid')],

@@ -4,11 +4,18 @@ import type { Context } from '../../http/gate.ts'
 import type { Tree } from '../../http/params/forms.ts'
 import { badParams, type Problem } from '../../http/problems.ts'
 import type { Upload } from '../../http/params/upload.ts'
-import { addFile, checkProtection, maxFileBytes, openVersion } from '../../packages/publish.ts'
+import {
+  addFile,
+  type AddedFile,
+  checkProtection,
+  maxFileBytes,
+  openVersion,
+} from '../../packages/publish.ts'
 import { isPypiFileName, isPypiName, isPypiVersion, knownSpelling } from '../../packages/pypi.ts'
 import { receiveForm, type ReceivedForm } from './receiving.ts'
-import { badRequest, refuse } from './refusals.ts'
+import { badRequest, refuse, wordsOf } from './refusals.ts'
 
+const WORDS = wordsOf('pypi')
 type Publishing = Context & { readonly project: Project }
 
 /** Characters that are kept of each field; a longer one is cut, as published. */
@@ -39,14 +46,14 @@ export interface PypiUpload extends ReceivedForm {
 export async function receivePypi(ctx: Publishing, upload: Upload): Promise<PypiUpload> {
   const { db, project, actor } = ctx
   const limit = await maxFileBytes(db, project, 'pypi')
-  const form = await receiveForm(ctx, upload, { field: 'content', limit }).catch(refuse())
+  const form = await receiveForm(ctx, upload, { field: 'content', limit }).catch(refuse(WORDS))
   const { fields, file, file_name } = form
   const [name, version] = [textIn(fields, 'name'), textIn(fields, 'version')]
   const missing = Object.entries({ name, version }).filter(([, value]) => value === '')
   if (missing.length > 0) throw badParams(missing.map(([field]) => `${field} is missing`))
   const sha256 = textIn(fields, 'sha256_digest').toLowerCase()
   if (sha256 !== '' && !/^[0-9a-f]{64}$/.test(sha256)) throw badParams(['sha256_digest is invalid'])
-  await checkProtection(db, { project, actor, type: 'pypi', name }).catch(refuse())
+  await checkProtection(db, { project, actor, type: 'pypi', name }).catch(refuse(WORDS))
   if (!isPypiName(name)) throw badPypi('Name is invalid')
   if (!isPypiVersion(version)) throw badPypi('Version is invalid')
   if (!isPypiFileName(file_name)) throw badPypi('File name is invalid')
@@ -55,7 +62,7 @@ export async function receivePypi(ctx: Publishing, upload: Upload): Promise<Pypi
 }
 
 /** Writes the rows of an uploaded file. */
-export async function publishPypi({ db, project, actor }: Publishing, sent: PypiUpload): Promise<void> {
+export async function publishPypi({ db, project, actor }: Publishing, sent: PypiUpload): Promise<AddedFile> {
   const { version, file: blob, file_name, fields } = sent
   const metadata = Object.fromEntries(
     Object.entries(MAX_CHARACTERS).map(([field, most]) => [field, textIn(fields, field).slice(0, most)]),
@@ -63,12 +70,12 @@ export async function publishPypi({ db, project, actor }: Publishing, sent: Pypi
   const name = await knownSpelling(db, project, sent.name)
   const publication = { project, actor, type: 'pypi', name, version, metadata } as const
   const { requires_python = '' } = metadata
-  await openVersion(db, publication, true)
+  return openVersion(db, publication, true)
     .then((pack) =>
       addFile(db, publication, pack, { file_name, blob, isUnique: true, metadata: { requires_python } }),
     )
     .catch((error: unknown) => {
       throw violates(error, 'package_files_name_key') ? fileTaken() : error
     })
-    .catch(refuse())
+    .catch(refuse(WORDS))
 }

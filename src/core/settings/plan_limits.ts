@@ -29,29 +29,31 @@ export const DEFAULT_LIMITS = {
 
 export type Limit = keyof typeof DEFAULT_LIMITS
 
-/** The file that asks for each limit; null for a limit that nothing served can reach yet. */
-export const ENFORCED_IN: Readonly<Record<Limit, string | null>> = {
-  ci_instance_level_variables: 'src/areas/variables/actions.ts',
-  ci_pipeline_size: 'src/ci/creation/planning_context.ts',
-  ci_active_jobs: 'src/ci/creation/creation_limits.ts',
-  ci_project_subscriptions: null,
-  ci_pipeline_schedules: 'src/areas/pipeline_schedules/operations.ts',
-  ci_needs_size_limit: 'src/ci/creation/planning_context.ts',
-  ci_registered_group_runners: null,
-  ci_registered_project_runners: null,
-  dotenv_size: 'src/ci/reports/dotenv.ts',
-  dotenv_variables: 'src/ci/reports/dotenv.ts',
-  conan_max_file_size: null,
-  enforcement_limit: 'src/core/places/namespace_storage.ts',
-  generic_packages_max_file_size: 'src/packages/publish.ts',
-  helm_max_file_size: null,
-  notification_limit: null,
-  maven_max_file_size: 'src/packages/publish.ts',
-  npm_max_file_size: 'src/packages/publish.ts',
-  nuget_max_file_size: null,
-  pypi_max_file_size: 'src/packages/publish.ts',
-  terraform_module_max_file_size: null,
-  storage_size_limit: 'src/core/places/namespace_storage.ts',
+/** The file that enforces each limit, or why nothing that is served reaches it. */
+export const ENFORCEMENT: Readonly<
+  Record<Limit, { readonly file: string } | { readonly unreached: string }>
+> = {
+  ci_instance_level_variables: { file: 'src/areas/variables/actions.ts' },
+  ci_pipeline_size: { file: 'src/ci/creation/planning_context.ts' },
+  ci_active_jobs: { file: 'src/ci/creation/creation_limits.ts' },
+  ci_project_subscriptions: { unreached: 'projects subscribe to no pipelines of others' },
+  ci_pipeline_schedules: { file: 'src/areas/pipeline_schedules/operations.ts' },
+  ci_needs_size_limit: { file: 'src/ci/creation/planning_context.ts' },
+  ci_registered_group_runners: { file: 'src/areas/runners/creation.ts' },
+  ci_registered_project_runners: { file: 'src/areas/runners/creation.ts' },
+  dotenv_size: { file: 'src/ci/reports/dotenv.ts' },
+  dotenv_variables: { file: 'src/ci/reports/dotenv.ts' },
+  conan_max_file_size: { unreached: 'there is no registry of Conan packages' },
+  enforcement_limit: { file: 'src/core/places/namespace_storage.ts' },
+  generic_packages_max_file_size: { file: 'src/packages/publish.ts' },
+  helm_max_file_size: { unreached: 'there is no registry of Helm charts' },
+  notification_limit: { file: 'src/core/places/namespace_storage.ts' },
+  maven_max_file_size: { file: 'src/packages/publish.ts' },
+  npm_max_file_size: { file: 'src/packages/publish.ts' },
+  nuget_max_file_size: { unreached: 'there is no registry of NuGet packages' },
+  pypi_max_file_size: { file: 'src/packages/publish.ts' },
+  terraform_module_max_file_size: { unreached: 'there is no registry of Terraform modules' },
+  storage_size_limit: { file: 'src/core/places/namespace_storage.ts' },
 }
 export type Limits = Readonly<Record<Limit, number>>
 
@@ -62,15 +64,17 @@ const limitsOfRoot = statement(
      where l.plan_name = 'default' or n.id is not null order by n.id nulls last limit 1`,
 )
 
-/**
- * A limit of the plan that a group, a user's namespace or a project stands in; Infinity where the plan says 0. `place` is
- * anything with the ids of its namespaces from the root down.
- */
-export async function limitOf(
-  db: Db,
-  place: { readonly traversal_ids: readonly number[] },
-  name: Limit,
-): Promise<number> {
-  const row = await db.one(limitsOfRoot, { root: place.traversal_ids[0] ?? 0 })
-  return (row?.limits[name] ?? DEFAULT_LIMITS[name]) || Infinity
+/** Anything with the ids of its namespaces from the root down: a group, a user's namespace, a project. */
+interface Place {
+  readonly traversal_ids: readonly number[]
 }
+
+/** Reads the limits of the plan that a place stands in. The function gives Infinity where the plan says 0. */
+export async function limitsOf(db: Db, place: Place): Promise<(name: Limit) => number> {
+  const row = await db.one(limitsOfRoot, { root: place.traversal_ids[0] ?? 0 })
+  return (name) => (row?.limits[name] ?? DEFAULT_LIMITS[name]) || Infinity
+}
+
+/** One limit of the plan that a place stands in; Infinity where the plan says 0. */
+export const limitOf = async (db: Db, place: Place, name: Limit): Promise<number> =>
+  (await limitsOf(db, place))(name)
