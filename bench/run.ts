@@ -20,6 +20,7 @@ import { repositoryFor } from './history.ts'
 import type { Measured, Round } from './load.ts'
 import { readings, type Reading } from './operations.ts'
 import { recorderOver } from './record.ts'
+import { benchPackages } from './packages.ts'
 import { benchSenders } from './senders.ts'
 import {
   median,
@@ -37,7 +38,7 @@ import { startServer, type Running } from './server.ts'
 
 const { values: options, positionals } = parseArgs({
   // `git` measures only the git room, `server` only the server, `senders` only what programs send, `ci` only pipelines;
-  // `exports` is measured only where it is asked for.
+  // `exports` and `packages` are measured only where they are asked for.
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
@@ -218,6 +219,7 @@ async function benchServer(): Promise<boolean> {
 
 const wants = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 if (wants('server') && !(await benchServer())) process.exitCode = 1
+if (positionals.includes('packages')) await benchPackages(Number(options.rounds), note)
 if (positionals.includes('exports')) await benchExports(Number(options.rounds), note)
 if (wants('senders')) printSenders(await benchSenders(Number(options.seconds), note), options.json)
 if (wants('ci')) printCi(await benchCi(note), options.json)

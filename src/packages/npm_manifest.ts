@@ -20,7 +20,7 @@ const STORED_FIELDS = [
 /** Parts that do not count for the size of a manifest, as published. */
 const UNCOUNTED = new Set(['readme', 'readmeFilename', 'licenseText', 'contributors', 'exports'])
 /** Characters from which a manifest is too large. */
-const MAX_MANIFEST = 20_000
+export const MAX_MANIFEST = 20_000
 
 export type Manifest = Readonly<Record<string, unknown>>
 /** Digests of a tarball in the forms of npm: hexadecimal SHA-1, and subresource integrity. */

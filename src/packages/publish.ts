@@ -5,6 +5,7 @@ import { limitOf, type Limit } from '../core/settings/plan_limits.ts'
 import type { Db } from '../db/db.ts'
 import type { Package, PackageFile } from '../db/schema/packages.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { jsonText } from './metadata_text.ts'
 import { canonicalName, type PackageType } from './names.ts'
 import { isProtected } from './protection.ts'
 
@@ -98,7 +99,7 @@ export async function openVersion(db: Db, publication: Publication, joins: boole
     canonical_name: canonicalName(type, name),
     version,
     status,
-    metadata: JSON.stringify(metadata),
+    metadata: jsonText(metadata),
     unique_below: publication.uniqueBelow ?? null,
     creator_id: actor?.id ?? null,
   })
@@ -156,7 +157,7 @@ export async function addFile(
     sha1: blob.sha1,
     sha256: blob.sha256,
     is_unique: isUnique,
-    metadata: JSON.stringify(metadata),
+    metadata: jsonText(metadata),
   })
   return { file, met }
 }

@@ -236,6 +236,29 @@ test('a deprecation marks the versions that name it, and an empty text takes it 
   assert.deepEqual(refused(await say({})), [400, { message: `400 Bad request - ${none}`, error: none }])
 })
 
+test('text that no database keeps is replaced in manifests and refused as a tag', async () => {
+  const [name, version] = ['odd', '1.0.0']
+  const manifest = { bin: { 'a\u0000': 'b\ud800', c: String.raw`\u0000` }, engines: { node: '\u{1F600}' } }
+  assert.equal((await publish({ name, version, manifest })).status, 200)
+  const kept = ((await get(name)).body as Metadata).versions[version]
+  assert.deepEqual(
+    [kept?.['bin'], kept?.['engines']],
+    [{ 'a\ufffd': 'b\ufffd', c: String.raw`\u0000` }, { node: '\u{1F600}' }],
+  )
+  const invalid = 'Validation failed: Name is invalid'
+  assert.deepEqual(refused(await publish({ name, version: '2.0.0', tag: 'a\u0000' })), both(400, invalid))
+  const deprecate = (deprecated: string): Promise<Answered> =>
+    world().call('PUT', `${base}/${name}`, {
+      as: maintainer,
+      headers: { 'npm-command': 'deprecate' },
+      body: { name, versions: { [version]: { deprecated } } },
+    })
+  assert.equal((await deprecate('old\u0000')).status, 200)
+  assert.equal(((await get(name)).body as Metadata).versions[version]?.['deprecated'], 'old\ufffd')
+  const large = 'Validation failed: Package json structure is too large. Maximum size is 20000 characters'
+  assert.deepEqual(refused(await deprecate('x'.repeat(20_000))), both(400, large))
+})
+
 test('a version whose scope is its root namespace exists once below it, and is found from the instance', async () => {
   const name = `@${group.full_path}/shared`
   const sibling = await world().make.project({ group })

@@ -6,11 +6,13 @@ import { isTree, type Tree, type Value } from '../../http/params/forms.ts'
 import { LongText } from '../../http/params/long_text.ts'
 import {
   agreesWith,
+  MAX_MANIFEST,
   isManifestTooLarge,
   keptManifest,
   type Dist,
   type Manifest,
 } from '../../packages/npm_manifest.ts'
+import { storable } from '../../packages/metadata_text.ts'
 import { readPackageJson } from '../../packages/npm_tarball.ts'
 import { npmInvalid, npmRefused, npmTooLarge } from './npm_refusals.ts'
 
@@ -48,21 +50,26 @@ export function sentVersion(document: Tree, name: string): Sent {
 /** The bytes that base64 stands for, at most, without decoding it. */
 export const decodedBytes = (data: string | LongText): number => Math.ceil((data.length * 3) / 4) - 2
 
+const manifestTooLarge = () =>
+  npmInvalid('Package json structure is too large. Maximum size is 20000 characters')
+
 /** Throws what of a version will not do, in the published order. `name` is one already. */
 export function checkVersion({ version, tag, manifest }: Sent): void {
   if (valid(version) !== version) throw npmInvalid('Version should follow SemVer: https://semver.org')
   if (tag.length > 255) throw npmInvalid('Name is too long (maximum is 255 characters)')
-  if (isManifestTooLarge(manifest))
-    throw npmInvalid('Package json structure is too large. Maximum size is 20000 characters')
+  if (storable(tag) !== tag) throw npmInvalid('Name is invalid')
+  if (isManifestTooLarge(manifest)) throw manifestTooLarge()
 }
 
-/** The texts of the versions that a document calls deprecated, by version. */
+/** The texts of the versions that a document calls deprecated, by version. Throws where one is as long as no manifest. */
 export function deprecations(document: Tree): ReadonlyMap<string, string> {
   const versions = Object.entries(treeIn(document, 'versions'))
   return new Map(
     versions.flatMap(([version, manifest]) => {
       const text = isTree(manifest) ? manifest['deprecated'] : undefined
-      return typeof text === 'string' ? [[version, text] as const] : []
+      if (typeof text !== 'string') return []
+      if (text.length >= MAX_MANIFEST) throw manifestTooLarge()
+      return [[storable(version), storable(text)] as const]
     }),
   )
 }

@@ -141,13 +141,16 @@ test('versions follow PEP 440', async () => {
     assert.deepEqual(refused(await upload({ name: 'versions', version })), created, version)
 })
 
-test('fields that are too long are cut', async () => {
-  await upload({ name: 'cut', fields: { summary: 's'.repeat(300), description: 'd'.repeat(5_000) } })
+test('fields that are too long are cut, also through a character, and NUL is replaced', async () => {
+  const description = `${'d'.repeat(3_999)}\u{1F600}`
+  const fields = { summary: 's'.repeat(300), description, requires_python: '>=3\u0000' }
+  assert.deepEqual(refused(await upload({ name: 'cut', fields })), created)
   const { metadata } = await rowOf<{ metadata: Record<string, string> }>(
     world(),
     `select metadata from packages where name = 'cut'`,
   )
   assert.deepEqual([metadata['summary']?.length, metadata['description']?.length], [255, 4_000])
+  assert.equal(metadata['requires_python'], '>=3\ufffd')
 })
 
 test('a file of exactly the limit is refused, and one byte less is taken', async () => {
