@@ -37,8 +37,9 @@ export async function askEngine(
   checkQuery(question.query, cubesOf(here))
   const { query, queryType } = question
   const answer = await send(here, call, endpoint, JSON.stringify({ query, queryType }))
-  if (endpoint === 'dry-run') return answer
-  const { results } = answer
+  const { results = null } = answer
+  // As published: an engine that plans a query gives no results. A client that is told to wait gets that alone.
+  if (endpoint === 'dry-run') return 'error' in answer ? answer : { ...answer, results }
   return Array.isArray(results)
     ? { ...answer, results: results.map((result: unknown) => filled(result, query)) }
     : filled(answer, query)

@@ -40,10 +40,11 @@ const ask = (
   world().call('POST', `/projects/${project.id}/product_analytics/request/${operation}`, { as, body })
 const answer = ({ status, body }: Answered): [number, unknown] => [status, body]
 
-test("the engine's answers pass as they are, with status 200", async () => {
+test("the engine's answers pass as they are, with status 200; a plan has null results", async () => {
   for (const operation of ['load', 'dry-run', 'meta'] as const) {
     const { status, body, headers } = await ask(operation)
-    assert.deepEqual([status, body], [200, JSON.parse(recorded(operation).body)])
+    const sent = JSON.parse(recorded(operation).body) as object
+    assert.deepEqual([status, body], [200, operation === 'dry-run' ? { ...sent, results: null } : sent])
     assert.equal(headers['content-type'], 'application/json')
   }
   const { body } = await world().get(`/projects/${project.id}/product_analytics/request/meta`, developer)
@@ -54,12 +55,18 @@ test('queries are posted as JSON with their type, which is multi where none is g
   await ask('load', { query, other: 1 })
   await ask('dry-run', { query, queryType: 'compareDateRange' })
   await ask('meta')
+  await world().call('POST', `/projects/${project.id}/product_analytics/request/load`, {
+    as: developer,
+    query: { queryType: 'regularQuery' },
+    body: { query },
+  })
   assert.deepEqual(
     engine.requests.map(({ method, path, body }) => [method, path, body]),
     [
       ['POST', '/cubejs-api/v1/load', { query, queryType: 'multi' }],
       ['POST', '/cubejs-api/v1/dry-run', { query, queryType: 'compareDateRange' }],
       ['GET', '/cubejs-api/v1/meta', null],
+      ['POST', '/cubejs-api/v1/load', { query, queryType: 'regularQuery' }],
     ],
   )
 })
