@@ -10,7 +10,8 @@ import { writeToMemory } from './support/temporary.ts'
 // start processes of their own mostly wait for them.
 
 const WAITING = /^test\/(clients|scenarios)\/|embedded|git\/processes\/|misuses/
-const LANES = 3
+/** Two lanes that mostly wait leave room for two that compute, on two processors. */
+const LANES = 4
 /** Minutes that a kill may take in the tests that `TEST_KILLS` makes longer. */
 const KILL_MINUTES = 0.1
 /** Milliseconds: of a test, and of all that one process runs. */
@@ -37,8 +38,8 @@ const waiting = files.filter((file) => WAITING.test(file))
 const computing = files.filter((file) => !WAITING.test(file))
 
 /**
- * A module for each process. All name all files, and each takes the next that no other has taken; one process begins with
- * those that wait.
+ * A module for each process. All name all files, and each takes the next that no other has taken; every other process
+ * begins with those that wait.
  */
 async function writeLanes(): Promise<string[]> {
   const count = Math.min(LANES, files.length)
@@ -46,7 +47,7 @@ async function writeLanes(): Promise<string[]> {
   return Promise.all(
     Array.from({ length: count }, async (_, at) => {
       const name = `${FOLDER}/lane-${at}.test.js`
-      const order = at === 0 ? [...waiting, ...computing] : [...computing, ...waiting]
+      const order = at % 2 === 0 ? [...waiting, ...computing] : [...computing, ...waiting]
       const lines = [
         `import { together } from './test/support/together.js'`,
         `await together('${FOLDER}/taken', {`,

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = killsOf(20)
+const KILLS = killsOf(6)
 const WRITERS = 6
 const TOKEN = 'a-token-that-outlives-every-crash'
 

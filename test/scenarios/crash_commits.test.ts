@@ -15,7 +15,7 @@ import {
 import { gitText } from '../support/git_fixtures.ts'
 import { killServer, killsOf, openReadyPlace, until, type Place, type Running } from '../support/program.ts'
 
-const KILLS = killsOf(6)
+const KILLS = killsOf(4)
 const WRITERS = 6
 const TOKEN = 'a-token-that-outlives-every-crash'
 

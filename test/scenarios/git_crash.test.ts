@@ -11,7 +11,7 @@ import { isGitError } from '../../src/git/errors.ts'
 import { dice, gitLines, gitText, openTestGit, scratch, writeHistory } from '../support/git_fixtures.ts'
 import { killsOf } from '../support/program.ts'
 
-const KILLS = killsOf(6)
+const KILLS = killsOf(4)
 const branches = ['one', 'two', 'three'].map((name) => `refs/heads/${name}`)
 const root = scratch()
 const directory = join(root, '0a/10.git')

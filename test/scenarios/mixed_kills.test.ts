@@ -19,7 +19,7 @@ import {
   type Started,
 } from '../support/program.ts'
 
-const KILLS = killsOf(8)
+const KILLS = killsOf(7)
 const WRITERS = 4
 const TOKEN = 'a-token-that-outlives-every-crash'
 /** Milliseconds. */

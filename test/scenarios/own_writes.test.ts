@@ -6,10 +6,10 @@ import { openInstance } from '../../src/open.ts'
 import { sharedWorld } from '../support/stand.ts'
 
 const at = sharedWorld()
-const PAIRS = 1_000
+const PAIRS = 200
 const HANDS = 10
 
-test('writes on one server are read at once on another, a thousand times', async () => {
+test('writes on one server are read at once on another, 200 times', async () => {
   const { make, config } = at()
   const owner = await make.user()
   const log = pino({ level: 'silent' })

@@ -4,10 +4,10 @@ import type { Someone } from '../support/makers.ts'
 import { rowsOf } from '../support/rows.ts'
 import { sharedWorld } from '../support/stand.ts'
 
-// Lists of a few thousand, read to their end and again, while nothing is written and between writes: what stands on a page
+// Lists of several pages, read to their end and again, while nothing is written and between writes: what stands on a page
 // does not depend on what was read before.
 
-const COUNT = 2_300
+const COUNT = 730
 let member: Someone
 let lists: { readonly name: string; readonly path: string; readonly rows: string }[]
 

@@ -9,7 +9,7 @@ import { openYard, type Yard } from '../support/pipelines_by_runner.ts'
 import { killGroup, killServer, type Running, type Started } from '../support/program.ts'
 
 /** Seconds of kills; `TEST_CHAOS` asks for more by hand. */
-const CHAOS = Number(process.env['TEST_CHAOS'] ?? 8)
+const CHAOS = Number(process.env['TEST_CHAOS'] ?? 5)
 const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const GROUPS = 20
 const PIPELINES = 10

@@ -48,7 +48,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const shared = process.env[SERVER_VARIABLE]
   const server = shared === undefined ? await startTestServer() : undefined
   const connection = server?.connection ?? (JSON.parse(shared ?? '{}') as Connection)
-  const name = `test_${randomBytes(6).toString('hex')}`
+  const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
   await asAdmin(connection, `create database ${name} template ${TEMPLATE} ${await copying(connection)}`)
   const url = `postgres://${connection.user}@/${name}?host=${encodeURIComponent(connection.host ?? '')}&port=${connection.port}`
   return {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe } from 'node:test'
 
@@ -6,6 +6,30 @@ const last: (() => Promise<void>)[] = []
 
 /** Has something done after the last of the files that this process runs. */
 export const afterAllFiles = (work: () => Promise<void>): void => void last.push(work)
+
+/** CPU seconds of this process and, on Linux, of the child processes that it has waited for. */
+function spent(): readonly [own: number, children: number] {
+  const { user, system } = process.cpuUsage()
+  let children = 0
+  if (process.platform === 'linux') {
+    // Fields 16 and 17 of proc(5), in hundredths of a second; the second field may hold blanks.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    children = (Number(fields[13]) + Number(fields[14])) / 100
+  }
+  return [(user + system) / 1e6, children]
+}
+
+/** Measures a file for `TEST_COSTS`: appends time of the end, process, wall and CPU seconds, separated by tabs. */
+function startMeter(file: string): () => void {
+  const to = process.env['TEST_COSTS']
+  if (to === undefined) return () => {}
+  const [began, before] = [performance.now(), spent()]
+  return () => {
+    const wall = (performance.now() - began) / 1_000
+    const costs = spent().map((seconds, at) => (seconds - (before[at] ?? 0)).toFixed(2))
+    appendFileSync(to, `${[Date.now(), process.pid, wall.toFixed(2), ...costs, file].join('\t')}\n`)
+  }
+}
 
 /** Takes a file for this process; false where another has. */
 function take(taken: string, file: string): boolean {
@@ -30,7 +54,11 @@ export async function together(
     if (take(taken, file))
       await new Promise<void>((resolve) => {
         void describe(file, async () => {
-          after(() => resolve())
+          const measured = startMeter(file)
+          after(() => {
+            measured()
+            resolve()
+          })
           try {
             await load()
           } catch (error) {

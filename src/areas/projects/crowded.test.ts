@@ -4,7 +4,7 @@ import type { Someone } from '../../../test/support/makers.ts'
 import { rowsOf } from '../../../test/support/rows.ts'
 import { sharedWorld } from '../../../test/support/stand.ts'
 
-// Users with few groups of more than 2,000 projects get the list that the rule gives, whatever the search.
+// Users with few groups of several pages of projects get the list that the rule gives, whatever the search.
 
 const callers: { readonly name: string; readonly as: Someone; readonly own: readonly number[] }[] = []
 const at = sharedWorld(
@@ -14,12 +14,12 @@ const at = sharedWorld(
     const away = await make.group({ path: 'away', visibility: 'public' })
     await make.sql(`
       insert into projects (namespace_id, name, path, full_path, visibility, topics)
-        select case when n <= 2050 then ${yard.id} when n <= 2110 then ${dock.id} else ${away.id} end,
-               case when n > 2110 or n % 90 = 0 then 'Lamp ' else 'Hull ' end || n, 'p' || n,
-               case when n <= 2050 then 'yard/p' when n <= 2110 then 'yard/dock/p' else 'away/p' end || n,
-               case when n <= 2110 then 'private' else (array['private', 'internal', 'public'])[1 + n % 3] end,
+        select case when n <= 350 then ${yard.id} when n <= 410 then ${dock.id} else ${away.id} end,
+               case when n > 410 or n % 90 = 0 then 'Lamp ' else 'Hull ' end || n, 'p' || n,
+               case when n <= 350 then 'yard/p' when n <= 410 then 'yard/dock/p' else 'away/p' end || n,
+               case when n <= 410 then 'private' else (array['private', 'internal', 'public'])[1 + n % 3] end,
                case when n % 40 = 0 then '{sea}'::text[] else '{}' end
-          from generate_series(1, 2160) n;
+          from generate_series(1, 460) n;
       analyze projects, namespaces`)
     const [member, denied] = [await make.memberOf('developer', { group: yard }), await make.user()]
     await make.sql(`insert into members (user_id, namespace_id, access_level)
