@@ -1,6 +1,6 @@
 import { compileConfig } from '../src/ci/config/compile.ts'
 import type { PlanContext } from '../src/ci/config/context.ts'
-import { planPipeline } from '../src/ci/config/plan_pipeline.ts'
+import { planPipeline } from '../src/ci/config/planning/pipeline.ts'
 import { median } from './report.ts'
 
 // Reads and plans a configuration of 1,000 jobs. Processor time, so that other processes do not count; the longest turn is

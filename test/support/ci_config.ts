@@ -6,7 +6,7 @@ import type {
   ProjectFiles,
 } from '../../src/ci/config/context.ts'
 import { compileConfig } from '../../src/ci/config/compile.ts'
-import { planPipeline } from '../../src/ci/config/plan_pipeline.ts'
+import { planPipeline } from '../../src/ci/config/planning/pipeline.ts'
 import type { PlannedJob, PlannedPipeline, Variable } from '../../src/ci/config/plan.ts'
 
 /** Files of a project from a table of path to content. */

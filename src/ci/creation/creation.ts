@@ -6,7 +6,7 @@ import { TOO_MANY_JOBS, TOO_MANY_PIPELINES, createsTooFast, hasTooManyJobs } fro
 import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from '../config/compile.ts'
 import type { PipelineSource, PlannedPipeline } from '../config/plan.ts'
-import { planPipeline } from '../config/plan_pipeline.ts'
+import { planPipeline } from '../config/planning/pipeline.ts'
 import { checkRequest, findRef } from './creation_checks.ts'
 import type { FoundCommit, PipelineRequest } from './pipeline_request.ts'
 import { contextsOf } from './planning_context.ts'

@@ -5,7 +5,7 @@ import { compileConfig } from '../config/compile.ts'
 import type { CompileContext, Compiled, ConfigSource, PlanContext } from '../config/context.ts'
 import type { JobModel } from '../config/model.ts'
 import type { PlannedJob, PlannedPipeline } from '../config/plan.ts'
-import { planPipeline } from '../config/plan_pipeline.ts'
+import { planPipeline } from '../config/planning/pipeline.ts'
 
 /** The result of checking a configuration. Nothing is created. */
 export interface Linted {

@@ -1,5 +1,5 @@
 import * as f from '../faults.ts'
-import { checkInclude } from '../includes.ts'
+import { checkInclude } from '../includes/includes.ts'
 import { checkJob } from './job.ts'
 import { DEFAULT_CHECKS } from './keyword.ts'
 import { autoCancel, checkWorkflowRules } from './rules.ts'

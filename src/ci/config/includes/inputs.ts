@@ -1,6 +1,6 @@
-import { ConfigFault } from './yaml/config_fault.ts'
-import { readPattern } from './patterns.ts'
-import { isHash, isList, newHash, show, type Hash, type Tree } from './yaml/tree.ts'
+import { ConfigFault } from '../yaml/config_fault.ts'
+import { readPattern } from '../patterns.ts'
+import { isHash, isList, newHash, show, type Hash, type Tree } from '../yaml/tree.ts'
 
 // `spec:inputs` of a file's header, and `$[[ inputs.name | function ]]` in what follows it.
 

@@ -1,7 +1,7 @@
-import { ConfigFault } from './yaml/config_fault.ts'
-import { expand, type Find } from './expand.ts'
-import { isStrings } from './faults.ts'
-import { isHash, newHash, type Hash, type Tree } from './yaml/tree.ts'
+import { ConfigFault } from '../yaml/config_fault.ts'
+import { expand, type Find } from '../expand.ts'
+import { isStrings } from '../faults.ts'
+import { isHash, newHash, type Hash, type Tree } from '../yaml/tree.ts'
 
 interface Given {
   readonly inputs: Hash

@@ -1,10 +1,10 @@
-import { environmentNameFaults, environmentSlug } from '../../core/delivery/environments.ts'
-import { ConfigFault } from './yaml/config_fault.ts'
-import type { PlanContext } from './context.ts'
-import { byKey, expand, findCycle, findIn, layer, type Find } from './expand.ts'
-import type { Facts } from './facts.ts'
-import type { InstanceModel, JobModel, Model, NeedModel, RuleModel } from './model.ts'
-import type { PlannedEnvironment, PlannedJob, PlannedTrigger, Variable, When } from './plan.ts'
+import { environmentNameFaults, environmentSlug } from '../../../core/delivery/environments.ts'
+import { ConfigFault } from '../yaml/config_fault.ts'
+import type { PlanContext } from '../context.ts'
+import { byKey, expand, findCycle, findIn, layer, type Find } from '../expand.ts'
+import type { Facts } from '../facts.ts'
+import type { InstanceModel, JobModel, Model, NeedModel, RuleModel } from '../model.ts'
+import type { PlannedEnvironment, PlannedJob, PlannedTrigger, Variable, When } from '../plan.ts'
 import { policiesAllow } from './policies.ts'
 
 /** Inputs that all jobs of a plan share. */

@@ -1,7 +1,7 @@
-import { ConfigFault } from './yaml/config_fault.ts'
-import type { NeedModel } from './model.ts'
-import type { PlannedNeed } from './plan.ts'
-import type { Admitted } from './plan_job.ts'
+import { ConfigFault } from '../yaml/config_fault.ts'
+import type { NeedModel } from '../model.ts'
+import type { PlannedNeed } from '../plan.ts'
+import type { Admitted } from './job.ts'
 
 interface Resolved {
   readonly needs: readonly PlannedNeed[]

@@ -1,8 +1,8 @@
-import { isInteger } from './faults.ts'
-import { MAX_PARALLEL } from './checks/job.ts'
-import type { InstanceModel } from './model.ts'
-import type { Variable } from './plan.ts'
-import { isHash, isList, show, type Hash, type Tree } from './yaml/tree.ts'
+import { isInteger } from '../faults.ts'
+import { MAX_PARALLEL } from '../checks/job.ts'
+import type { InstanceModel } from '../model.ts'
+import type { Variable } from '../plan.ts'
+import { isHash, isList, show, type Hash, type Tree } from '../yaml/tree.ts'
 
 /** The instances of a parallel job: `name 1/3`, or `name: [a, b]` for each combination of a matrix. */
 export function instancesOf(name: string, parallel: Tree | undefined): InstanceModel[] | null {

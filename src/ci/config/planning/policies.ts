@@ -1,8 +1,8 @@
-import type { PlanContext } from './context.ts'
-import type { Find } from './expand.ts'
-import type { Facts } from './facts.ts'
-import type { JobModel, PolicyModel } from './model.ts'
-import { readPattern } from './patterns.ts'
+import type { PlanContext } from '../context.ts'
+import type { Find } from '../expand.ts'
+import type { Facts } from '../facts.ts'
+import type { JobModel, PolicyModel } from '../model.ts'
+import { readPattern } from '../patterns.ts'
 
 // `only` and `except`.
 
