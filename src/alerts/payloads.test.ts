@@ -64,7 +64,9 @@ test('the fingerprint of an item is its start as it is written, its title and it
 test('the status of an item alone resolves it, and the year 1 is no end', () => {
   const end = '2026-01-01T01:00:00Z'
   assert.deepEqual([item({ endsAt: end })?.resolves, item({ endsAt: end })?.ended_at], [false, new Date(end)])
-  assert.equal(item({ endsAt: '0001-01-01T00:00:00Z' })?.ended_at, null)
+  for (const endsAt of ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00+00:00'])
+    assert.equal(item({ endsAt })?.ended_at, null, endsAt)
+  assert.deepEqual(item({ status: 'resolved', endsAt: '0001-01-01T00:00:00.000Z' })?.ended_at, now)
   assert.deepEqual(item({ status: 'resolved', endsAt: end })?.ended_at, new Date(end))
   assert.deepEqual(item({ status: 'resolved' })?.ended_at, now)
   assert.equal(item({ status: 'Resolved' })?.resolves, false)

@@ -44,8 +44,13 @@ export function readMetrics(payload: Payload, now: Date): Incoming[] {
   return items.flatMap((item) => (isPayload(item) ? (readItem(item, now) ?? []) : []))
 }
 
-/** Alertmanager's `endsAt` while an alert fires. */
-const NO_END = '0001-01-01T00:00:00Z'
+/** The zero time of Go, in whatever form: Alertmanager's `endsAt` while an alert fires. */
+const NO_END = Date.parse('0001-01-01T00:00:00Z')
+
+function endOf(item: Payload): Date | undefined {
+  const end = momentOf(item['endsAt'])
+  return end?.getTime() === NO_END ? undefined : end
+}
 
 function readItem(item: Payload, now: Date): Incoming | undefined {
   const [annotations, labels] = [part(item, 'annotations'), part(item, 'labels')]
@@ -54,7 +59,7 @@ function readItem(item: Payload, now: Date): Incoming | undefined {
   const startsAt = textOf(item['startsAt'])
   if (title === undefined || startsAt === undefined) return undefined
   const resolves = item['status'] === 'resolved'
-  const end = item['endsAt'] === NO_END ? undefined : momentOf(item['endsAt'])
+  const end = endOf(item)
   const environment = labels['svc_environment_name'] ?? labels['gitlab_environment_name']
   return {
     title,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { deflateSync, gzipSync } from 'node:zlib'
@@ -37,6 +38,8 @@ const send = (
     body: payload as string,
     headers: { 'content-type': 'application/octet-stream', ...headers },
   })
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
+const ascending = (a: string, b: string): number => (a < b ? -1 : 1)
 const envelope = (...events: object[]): string =>
   ['{}', ...events.flatMap((event) => ['{"type":"event"}', JSON.stringify(event)])].join('\n')
 const errorsOf = ({ project }: Place): Promise<CollectedError[]> =>
@@ -335,7 +338,7 @@ test('past the quota of a minute a project is answered 429 with the seconds to w
   }
 })
 
-test('of a thousand events at once all that were answered 200 are counted, by few statements', async () => {
+test('of three hundred events at once all that were answered 200 are counted, by few statements', async () => {
   const to = await place()
   const answers: Answered[] = []
   const sent = await world().statements(async () => {
@@ -348,6 +351,25 @@ test('of a thousand events at once all that were answered 200 are counted, by fe
   assert.equal((await errorsOf(to))[0]?.events, 300)
   // A look-up for each, and a few for all of them.
   assert.ok(sent.length < 300 + 100, String(sent.length))
+})
+
+test('past a thousand events of an error all are counted, and those with one digest in ten are kept', async () => {
+  const to = await place()
+  await send(to, 'store', '{"message":"x"}')
+  await rowsOf(world(), 'update errors set events = 1000 where project_id = $1', [to.project.id])
+  const ids = Array.from({ length: 60 }, (_, n) => md5(`event ${n}`))
+  const events = ids.map((event_id) => ({ event_id, message: 'x' }))
+  assert.equal((await send(to, 'envelope', envelope(...events))).status, 200)
+  assert.equal((await errorsOf(to))[0]?.events, 1060)
+  const kept = await rowsOf<{ event_id: string }>(
+    world(),
+    `select event_id from error_events v join errors e on e.id = v.error_id
+      where e.project_id = $1 and event_id = any($2)`,
+    [to.project.id, ids],
+  )
+  const sampled = ids.filter((id) => md5(id) < '1a')
+  assert.ok(sampled.length > 0 && sampled.length < 20)
+  assert.deepEqual(kept.map(({ event_id }) => event_id).toSorted(ascending), sampled.toSorted(ascending))
 })
 
 test('events older than the retention are dropped with their day, and their errors stay', async () => {
