@@ -2,7 +2,14 @@ import type { Db } from '../../db/db.ts'
 import { Busy } from '../../db/errors.ts'
 import type { MergeRequest } from '../../db/schema/planning.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { findMilestone, milestoneTitle } from '../planning/milestones.ts'
+import {
+  commonSentences,
+  notifyAssigned,
+  recordCommonEvents,
+  writeNote,
+  writeSentences,
+} from '../planning/common_changes.ts'
+import { findMilestone } from '../planning/milestones.ts'
 import * as says from '../conversation/system_note_sentences.ts'
 import { giveUpAutoMerge, type GivenUp } from './auto_merges.ts'
 import { isDraft } from './drafts.ts'
@@ -19,10 +26,8 @@ import {
   type Part,
 } from './writes.ts'
 import type { Project } from '../places/projects.ts'
-import { recordMilestone, recordState } from '../conversation/resource_events.ts'
-import { writeSystemNote } from '../conversation/system_notes.ts'
 import { noteComparison, type TargetBranches } from './target_branches.ts'
-import { addTodos, finishTodos, isSeenTo } from '../conversation/todos.ts'
+import { finishTodos, isSeenTo } from '../conversation/todos.ts'
 
 /** New values of a merge request; absent ones stay, null clears. */
 export interface MergeRequestChange {
@@ -96,7 +101,7 @@ export async function changeMergeRequest(
   if (deed.quiet !== true) await tell(deed, before, after)
   const ends = endOfAutoMerge(before, after)
   if (ends !== undefined) await giveUpAutoMerge(db, { id, user_id: actor.id }, ends)
-  await record(deed, before, after)
+  await recordCommonEvents(deed, before, after)
   const isSeen = labelled || assigned || reviewed || isSeenTo(before, after)
   if (isSeen && deed.quiet !== true) await finishTodos(db, [id], actor.id)
 }
@@ -176,73 +181,27 @@ async function give(
   wanted: readonly number[] | undefined,
 ): Promise<boolean> {
   if (wanted === undefined) return false
-  const { db, actor, project } = deed
+  const { db, project } = deed
   const changes = await giveParts(db, id, part, await readersOfCode(db, project, wanted))
   if (changes.length === 0) return false
-  const fresh = changes.filter(({ added }) => added).map((user) => user.id)
-  await addTodos(db, fresh, {
-    noteable_id: id,
-    project_id: project.id,
-    group_id: null,
-    note_id: null,
-    author_id: actor.id,
-    action: PARTS[part].todo,
-  })
-  if (deed.quiet !== true) await note(deed, id, PARTS[part].note, PARTS[part].says(changes))
+  await notifyAssigned(deed, id, PARTS[part].todo, changes)
+  if (deed.quiet !== true) await writeNote(deed, id, PARTS[part].note, PARTS[part].says(changes))
   return true
 }
 
-const note = (deed: MergeRequestDeed, noteableId: number, action: string, body: string): Promise<void> =>
-  writeSystemNote(deed.db, { noteable_id: noteableId, author_id: deed.actor.id, action, body })
-
-/** Writes what people read under it, one sentence for each thing that changed. */
+/** Writes the system notes of a change, one for each changed column. */
 async function tell(deed: MergeRequestDeed, before: MergeRequest, after: MergeRequestFields): Promise<void> {
-  const told: [boolean, string, () => string | Promise<string>][] = [
-    [before.title !== after.title, 'title', () => says.retitled(before.title, after.title)],
-    [
-      (before.description ?? '') !== (after.description ?? ''),
-      'description',
-      () => 'changed the description',
-    ],
+  const common = commonSentences(deed.db, 'merge request', before, after)
+  await writeSentences(deed, before.id, [
+    common.title,
+    common.description,
     [
       before.target_branch !== after.target_branch,
       'branch',
       () => `changed target branch from \`${before.target_branch}\` to \`${after.target_branch}\``,
     ],
-    [
-      before.milestone_id !== after.milestone_id,
-      'milestone',
-      async () =>
-        after.milestone_id === null
-          ? says.milestoneRemoved(await milestoneTitle(deed.db, before.milestone_id ?? 0))
-          : says.milestoneSet(await milestoneTitle(deed.db, after.milestone_id)),
-    ],
-    [
-      before.discussion_locked !== after.discussion_locked,
-      after.discussion_locked ? 'locked' : 'unlocked',
-      () => says.lockedIn(after.discussion_locked, 'merge request'),
-    ],
-    [
-      before.state !== after.state,
-      after.state === 'closed' ? 'closed' : 'reopened',
-      () => (after.state === 'closed' ? 'closed' : 'reopened'),
-    ],
-  ]
-  for (const [changed, action, body] of told) if (changed) await note(deed, before.id, action, await body())
-}
-
-/** Writes down what charts and timelines are drawn from. */
-async function record(
-  { db, actor }: MergeRequestDeed,
-  before: MergeRequest,
-  after: MergeRequestFields,
-): Promise<void> {
-  const deed = { noteable_id: before.id, user_id: actor.id }
-  await recordMilestone(
-    db,
-    { ...deed, state: after.state },
-    { from: before.milestone_id, to: after.milestone_id },
-  )
-  if (before.state === after.state) return
-  await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
+    common.milestone,
+    common.locked,
+    common.state,
+  ])
 }

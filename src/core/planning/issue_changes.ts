@@ -4,18 +4,19 @@ import { assignIssue, findEpicAbove, lockIssue, writeIssue, type IssueColumns } 
 import { checkEpicOf } from './epic_secrecy.ts'
 import * as says from '../conversation/system_note_sentences.ts'
 import { changeLabels } from './labelling.ts'
-import { findMilestone, milestoneTitle } from './milestones.ts'
+import { findMilestone } from './milestones.ts'
 import type { Project } from '../places/projects.ts'
 import { readersAmong } from '../sight/readers.ts'
-import {
-  recordIteration,
-  recordMilestone,
-  recordState,
-  recordWeight,
-} from '../conversation/resource_events.ts'
+import { recordIteration, recordWeight } from '../conversation/resource_events.ts'
 import { ROLES } from '../sight/roles.ts'
-import { writeSystemNote } from '../conversation/system_notes.ts'
-import { addTodos, finishTodos, isSeenTo } from '../conversation/todos.ts'
+import { finishTodos, isSeenTo } from '../conversation/todos.ts'
+import {
+  commonSentences,
+  notifyAssigned,
+  recordCommonEvents,
+  writeNote,
+  writeSentences,
+} from './common_changes.ts'
 
 /** New values of an issue; absent ones stay, null clears. */
 export interface IssueChange {
@@ -164,7 +165,7 @@ async function reassign(
   wanted: readonly number[] | undefined,
 ): Promise<boolean> {
   if (wanted === undefined) return false
-  const { db, actor, project } = deed
+  const { db, project } = deed
   const readers = await readersAmong(db, wanted, {
     id: issue.id,
     project_id: project.id,
@@ -178,31 +179,17 @@ async function reassign(
     readers.map(({ id }) => id),
   )
   if (changes.length === 0) return false
-  const fresh = changes.filter(({ added }) => added).map(({ id }) => id)
-  await addTodos(db, fresh, {
-    noteable_id: issue.id,
-    project_id: project.id,
-    group_id: null,
-    note_id: null,
-    author_id: actor.id,
-    action: 'assigned',
-  })
-  if (deed.quiet !== true) await note(deed, issue.id, 'assignee', says.reassigned(changes))
+  await notifyAssigned(deed, issue.id, 'assigned', changes)
+  if (deed.quiet !== true) await writeNote(deed, issue.id, 'assignee', says.reassigned(changes))
   return true
 }
 
-const note = (deed: IssueDeed, noteableId: number, action: string, body: string): Promise<void> =>
-  writeSystemNote(deed.db, { noteable_id: noteableId, author_id: deed.actor.id, action, body })
-
-/** Writes what people read under the issue, one sentence for each thing that changed. */
+/** Writes the system notes of a change, one for each changed column. */
 async function tell(deed: IssueDeed, before: Issue, after: IssueColumns): Promise<void> {
-  const told: [boolean, string, () => string | Promise<string>][] = [
-    [before.title !== after.title, 'title', () => says.retitled(before.title, after.title)],
-    [
-      (before.description ?? '') !== (after.description ?? ''),
-      'description',
-      () => 'changed the description',
-    ],
+  const common = commonSentences(deed.db, 'issue', before, after)
+  await writeSentences(deed, before.id, [
+    common.title,
+    common.description,
     [
       before.confidential !== after.confidential,
       after.confidential ? 'confidential' : 'visible',
@@ -210,39 +197,17 @@ async function tell(deed: IssueDeed, before: Issue, after: IssueColumns): Promis
     ],
     [before.due_date !== after.due_date, 'due_date', () => says.dueOn(before.due_date, after.due_date)],
     [before.weight !== after.weight, 'weight', () => says.weighs(after.weight)],
-    [
-      before.milestone_id !== after.milestone_id,
-      'milestone',
-      async () =>
-        after.milestone_id === null
-          ? says.milestoneRemoved(await milestoneTitle(deed.db, before.milestone_id ?? 0))
-          : says.milestoneSet(await milestoneTitle(deed.db, after.milestone_id)),
-    ],
+    common.milestone,
     [before.iteration_id !== after.iteration_id, 'iteration', () => says.iterationSet(after.iteration_id)],
-    [
-      before.discussion_locked !== after.discussion_locked,
-      after.discussion_locked ? 'locked' : 'unlocked',
-      () => says.lockedIn(after.discussion_locked, 'issue'),
-    ],
-    [
-      before.state !== after.state,
-      after.state === 'closed' ? 'closed' : 'reopened',
-      () => (after.state === 'closed' ? 'closed' : 'reopened'),
-    ],
-  ]
-  for (const [changed, action, body] of told) if (changed) await note(deed, before.id, action, await body())
+    common.locked,
+    common.state,
+  ])
 }
 
-/** Writes down what charts and timelines are drawn from. */
-async function record({ db, actor }: IssueDeed, before: Issue, after: IssueColumns): Promise<void> {
-  const deed = { noteable_id: before.id, user_id: actor.id }
-  await recordMilestone(
-    db,
-    { ...deed, state: after.state },
-    { from: before.milestone_id, to: after.milestone_id },
-  )
-  await recordIteration(db, deed, { from: before.iteration_id, to: after.iteration_id })
-  if (before.weight !== after.weight) await recordWeight(db, { ...deed, weight: after.weight })
-  if (before.state === after.state) return
-  await recordState(db, { ...deed, state: after.state === 'closed' ? 'closed' : 'reopened' })
+/** Writes the events that charts and timelines are drawn from. */
+async function record(deed: IssueDeed, before: Issue, after: IssueColumns): Promise<void> {
+  const event = { noteable_id: before.id, user_id: deed.actor.id }
+  await recordIteration(deed.db, event, { from: before.iteration_id, to: after.iteration_id })
+  if (before.weight !== after.weight) await recordWeight(deed.db, { ...event, weight: after.weight })
+  await recordCommonEvents(deed, before, after)
 }
