@@ -18,7 +18,8 @@ compile:
     - echo "$SHADE" > out/deep/color.txt
     - ln -s deep/color.txt out/link
     - chmod 000 out/secret 2>/dev/null || true
-  artifacts: { paths: [out/], exclude: [out/no*], expire_in: 1 day }
+    - echo VERSION=1.4 > build.env
+  artifacts: { paths: [out/], exclude: [out/no*], expire_in: 1 day, reports: { dotenv: build.env } }
   after_script: ['echo "after $CI_JOB_STATUS"']
 unit:
   stage: test
@@ -41,7 +42,8 @@ unruly:
 ship:
   stage: deploy
   resource_group: production
-  script: ['echo shipped to $WHERE']
+  script: ['echo shipped $VERSION to $WHERE']
+  environment: { name: production, url: 'https://$VERSION.example' }
   variables: { WHERE: "the $COLOR sea" }
 later:
   stage: deploy
@@ -96,7 +98,7 @@ suite('pipelines on the bundled runner', () => {
     assert.match(compile, /after success/)
     assert.match(compile, /Job succeeded/)
     assert.match(logOf(jobs, 'unit: [large]'), /size large[^]*dark red/)
-    assert.match(logOf(jobs, 'ship'), /shipped to the red sea/)
+    assert.match(logOf(jobs, 'ship'), /shipped 1\.4 to the red sea/)
     assert.match(logOf(jobs, 'flaky'), /No files to upload[^]*Job failed: exit status 7/)
     runner.child.kill('SIGTERM')
     assert.deepEqual((await runner.ended).code, 0)

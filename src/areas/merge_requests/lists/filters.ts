@@ -21,6 +21,9 @@ export interface FilterValues extends LabelValues {
   readonly approver_name_among: readonly string[]
   readonly merge_user: number
   readonly merge_user_name: string
+  readonly environment: string | null
+  readonly deployed_after: string | null
+  readonly deployed_before: string | null
   readonly milestone: string
   readonly reaction: string
   readonly source_branch: string
@@ -94,6 +97,14 @@ const CONDITIONS = {
       select lower(name) from unnest(${p.approver_name_among}::text[]) name))`),
   merge_user: (p) => sql`i.merged_by_id = ${p.merge_user}`,
   merge_user_name: (p) => sql`i.merged_by_id = ${namedBy(p.merge_user_name)}`,
+  // One deployment fulfils all that is asked of it.
+  deployed: (p) => sql`exists (
+    select from deployment_merge_requests l join deployments d on d.id = l.deployment_id
+      join environments e on e.id = d.environment_id
+     where l.merge_request_id = i.id and d.status = 'success'
+       and (${p.environment}::text is null or e.name = ${p.environment})
+       and (${p.deployed_after}::timestamptz is null or d.finished_at >= ${p.deployed_after}::timestamptz)
+       and (${p.deployed_before}::timestamptz is null or d.finished_at < ${p.deployed_before}::timestamptz))`,
   milestone: (p) => inMilestone(sql`s.title = ${p.milestone}`),
   milestone_any: () => sql`i.milestone_id is not null`,
   milestone_none: () => sql`i.milestone_id is null`,
@@ -122,7 +133,6 @@ const CONDITIONS = {
   created_by_me: (p) => sql`i.author_id = ${p.user_id}`,
   assigned_to_me: (p) => assigned(p.user_id),
   reviews_for_me: (p) => reviewed(p.user_id),
-  nothing: () => sql`false`,
 } satisfies Record<string, Condition>
 
 export type Filter = keyof typeof CONDITIONS

@@ -39,7 +39,17 @@ const world = sharedWorld(async ({ make }) => {
     insert into merge_request_approvals (merge_request_id, user_id)
     select id, u from merge_requests, unnest(array[${ada.id}, ${bo.id}]) u
      where iid in (4, 6) or iid = 7 and u = ${ada.id} or iid = 9 and u = ${bo.id};
-    update merge_requests set merged_by_id = ${ada.id} where iid = 8`)
+    update merge_requests set merged_by_id = ${ada.id} where iid = 8;
+    insert into environments (project_id, name, slug, tier)
+    select ${project.id}, name, name, 'other' from unnest(array['production', 'staging']) name;
+    insert into deployments (iid, project_id, environment_id, ref, tag, sha, status, finished_at)
+    select n, ${project.id}, e.id, 'main', false, repeat('a', 40), case n when 3 then 'failed' else 'success' end,
+           '2024-02-01'::timestamptz + n * interval '1 day'
+      from generate_series(1, 3) n
+      join environments e on e.name = case n when 1 then 'staging' else 'production' end;
+    insert into deployment_merge_requests (deployment_id, merge_request_id)
+    select d.id, m.id from deployments d, merge_requests m
+     where d.iid = 1 and m.iid in (3, 8) or d.iid = 2 and m.iid in (4, 8) or d.iid = 3 and m.iid = 5`)
 })
 
 const iidsOf = ({ status, text, body }: Answered): number[] => {
@@ -114,8 +124,20 @@ suite('what a list is narrowed by', () => {
     ['who merged it', () => `merge_user_id=${ada.id}`, [8]],
     ['who merged it, by name', () => `merge_user_username=${ada.username}`, [8]],
     ['who merged nothing', () => `merge_user_id=${bo.id}`, []],
-    ['where it is deployed', () => 'environment=production', []],
-    ['when it was deployed', () => 'deployed_after=2020-01-01T00:00:00Z', []],
+    ['environment', () => 'environment=production', [8, 4]],
+    ['environment that does not exist', () => 'environment=prod', []],
+    ['start of deployment time', () => 'deployed_after=2024-02-03T00:00:00Z', [8, 4]],
+    ['end of deployment time', () => 'deployed_before=2024-02-03T00:00:00Z', [8, 3]],
+    [
+      'one deployment that is both early and in an environment',
+      () => 'environment=production&deployed_before=2024-02-03T00:00:00Z',
+      [],
+    ],
+    [
+      'a span of deployment times',
+      () => 'deployed_after=2024-02-01&deployed_before=2024-02-02T00:00:01Z&environment=staging',
+      [8, 3],
+    ],
     ['drafts that are none, as it was once called', () => 'wip=no&state=opened&not[labels]=bug', [7, 6, 5]],
     ['scope', () => 'scope=assigned_to_me', [2, 1]],
     ['order', () => 'order_by=updated_at&sort=asc&state=opened', [7, 6, 5, 4, 3, 2, 1]],

@@ -7,8 +7,6 @@ import type { Wanted } from './store.ts'
 import { ORDERS } from './orders.ts'
 
 const someone = t.Optional(t.String({ description: 'An id, `None` or `Any`' }))
-const UNDEPLOYED = 'Finds nothing: nothing is deployed from here'
-const undeployed = t.Optional(t.String({ description: UNDEPLOYED }))
 const titles = t.Optional(listOf(t.String()))
 
 /** Filters, and their negations below `not`. */
@@ -44,9 +42,9 @@ export const listParams = {
   merge_user_id: t.Optional(t.Integer({ description: 'Who merged it' })),
   merge_user_username: t.Optional(t.String()),
   approved: t.Optional(oneOf(['yes', 'no'], { description: 'Whether anybody has approved it' })),
-  environment: undeployed,
-  deployed_after: t.Optional(t.Unsafe<string>({ ...timestamp(), description: UNDEPLOYED })),
-  deployed_before: t.Optional(t.Unsafe<string>({ ...timestamp(), description: UNDEPLOYED })),
+  environment: t.Optional(t.String({ description: 'The name of an environment that it was deployed to' })),
+  deployed_after: t.Optional(timestamp()),
+  deployed_before: t.Optional(timestamp()),
   created_after: t.Optional(timestamp()),
   created_before: t.Optional(timestamp()),
   updated_after: t.Optional(timestamp()),
@@ -137,8 +135,18 @@ function outcome(chosen: Chosen, given: Given): void {
   chosen.add('merge_user', given.merge_user_id)
   chosen.add('merge_user_name', given.merge_user_username || undefined)
   if (given.approved !== undefined) chosen.only(given.approved === 'yes' ? 'approver_any' : 'approver_none')
-  // Nothing is deployed from here.
-  if (given.environment || given.deployed_after || given.deployed_before) chosen.only('nothing')
+  deployment(chosen, given)
+}
+
+function deployment(chosen: Chosen, given: Given): void {
+  const wanted = {
+    environment: given.environment || null,
+    deployed_after: given.deployed_after || null,
+    deployed_before: given.deployed_before || null,
+  }
+  if (Object.values(wanted).every((value) => value === null)) return
+  chosen.only('deployed')
+  Object.assign(chosen.values, wanted)
 }
 
 function choose(chosen: Chosen, given: Static<typeof Ways>, turned = false): void {
