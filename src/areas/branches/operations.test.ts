@@ -353,3 +353,20 @@ test('of many who make one branch at once, one does', async () => {
   for (const { status, body } of answers)
     if (status !== 201) assert.deepEqual([status, body], [400, { message: 'Branch already exists' }])
 })
+
+test('more than 10,000 branches are listed without a total', async () => {
+  const many = await fresh()
+  const tip = git(many, 'rev-parse', 'HEAD')
+  const add = (from: number, to: number): void => {
+    const names = Array.from({ length: to - from }, (_, at) => `create refs/heads/many/${from + at} ${tip}\n`)
+    gitText(directory(many), ['update-ref', '--stdin'], names.join(''))
+  }
+  const headers = async (): Promise<unknown[]> => {
+    const answer = await world().get(`/projects/${many.id}/repository/branches?search=^many/`, developer)
+    return [answer.status, answer.headers['x-total'], answer.headers['x-next-page']]
+  }
+  add(0, 10_000)
+  assert.deepEqual(await headers(), [200, '10000', '2'])
+  add(10_000, 10_001)
+  assert.deepEqual(await headers(), [200, undefined, '2'])
+})

@@ -320,3 +320,15 @@ test('a membership lock refuses new project members and keeps the present ones',
   await world().call('PUT', `/groups/${group.id}`, { as: owner, body: { membership_lock: false } })
   assert.equal((await add('members', second)).status, 201)
 })
+
+test('the owner of a personal project is listed as its member', async () => {
+  const user = await world().make.user()
+  const made = await world().call('POST', '/projects', { as: user, body: { name: 'own' } })
+  const { id } = made.body as { id: number }
+  for (const list of ['members', 'members/all'])
+    assert.deepEqual(
+      Object.entries(await levels(`/projects/${id}/${list}`, user)),
+      [[user.username, 50]],
+      list,
+    )
+})
