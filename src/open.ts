@@ -48,6 +48,7 @@ import { openGit } from './git/git.ts'
 import { watchExports } from './vulnerabilities/expiry.ts'
 import { exportVulnerabilities } from './vulnerabilities/exporting.ts'
 import { importSecurityReports } from './vulnerabilities/pipeline_reports.ts'
+import { expireIdempotencyKeys } from './http/idempotency/expiry.ts'
 import { checkGit } from './git/version.ts'
 import type { Instance } from './instance.ts'
 import type { AnyJob } from './jobs/job.ts'
@@ -87,6 +88,7 @@ const JOBS: readonly AnyJob[] = [
   importSecurityReports,
   removeArtifacts,
   removeTraces,
+  expireIdempotencyKeys,
 ]
 
 export interface Opened {

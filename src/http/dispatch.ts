@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Db } from '../db/db.ts'
 import { AnswerMemory, counted } from './answers/answer_memory.ts'
-import { compileAnswer } from './answers/answers.ts'
+import { compileAnswer, compileKept } from './answers/answers.ts'
 import { contextOf, entryOf, type AnyContext } from './entry.ts'
 import { addressOf } from './server/addresses.ts'
+import { compileAttempt } from './idempotency/idempotency.ts'
 import type { NamedOperation } from './operation.ts'
 import { compileInbound, inboundRoute } from './inbound.ts'
 import { compileEarlyAuthorization, compileVisit } from './params/early_authorization.ts'
@@ -62,6 +63,7 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
   const visitOf = compileVisit(op)
   const represent = read && compileRepresent(read, op.reads ?? {}, around)
   const answer = compileAnswer(op, around.checkAnswers, around.stallMs)
+  const attemptOf = compileAttempt(op, instance, compileKept(op, around.checkAnswers))
 
   return async (request, reply) => {
     const { path, query, visit } = visitOf(request)
@@ -76,25 +78,30 @@ function compile(op: NamedOperation, around: Surroundings, read: NamedOperation 
     const memory = new AnswerMemory(reply.raw)
     const ctx = contextOf(instance, visitor, visit)
     if (op.method === 'GET') Object.assign(ctx, { db: counted(instance.db, memory) })
-    await entryOf(op)(ctx, sent, path)
-    const received = await op.receives?.(ctx as never, openUpload(request, reply, instance.config.dataDir))
-    const enterAgain = async (db: Db): Promise<AnyContext> => {
-      const now = contextOf({ ...instance, db }, await signIn(visit), visit)
-      await entryOf(op)(now, sent, path)
-      return Object.assign(now, { received })
+    const attempt = await attemptOf({ request, visit, visitor })
+    const perform = async (): Promise<unknown> => {
+      await entryOf(op)(ctx, sent, path)
+      const received = await op.receives?.(ctx as never, openUpload(request, reply, instance.config.dataDir))
+      const enterAgain = async (db: Db): Promise<AnyContext> => {
+        const now = contextOf({ ...instance, db }, await signIn(visit), visit)
+        await entryOf(op)(now, sent, path)
+        return Object.assign(now, { received })
+      }
+      const conditional = isConditional(op, headers)
+      const match = conditional ? headers['if-match'] : undefined
+      const matches = (db: Db): Promise<void> =>
+        checkMatch(match, represent && (() => represent(db, visit, path)))
+      const handling =
+        op.method === 'GET'
+          ? op.handle(ctx as never)
+          : write(op, { instance, ctx, enterAgain, matches, conditional, attempt })
+      return handling.catch(async (error: unknown) => {
+        const refusal = await recheckGates(error, () => enterAgain(instance.db))
+        if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
+        throw refusal ?? error
+      })
     }
-    const match = isConditional(op, headers) ? headers['if-match'] : undefined
-    const matches = (db: Db): Promise<void> =>
-      checkMatch(match, represent && (() => represent(db, visit, path)))
-    const handling =
-      op.method === 'GET'
-        ? op.handle(ctx as never)
-        : write(op, { instance, ctx, enterAgain, matches, conditional: isConditional(op, headers) })
-    const answered = await handling.catch(async (error: unknown) => {
-      const refusal = await recheckGates(error, () => enterAgain(instance.db))
-      if (refusal !== undefined) request.log.info({ err: error }, 'what this operation leans on went away')
-      throw refusal ?? error
-    })
+    const answered = attempt === undefined ? await perform() : await attempt.once(perform)
     return answer(request, reply, answered, { ctx, query, memory })
   }
 }

@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import type { Instance } from '../instance.ts'
 import type { AnyContext } from './entry.ts'
 import type { Transact } from './gate.ts'
+import type { Attempt } from './idempotency/attempt.ts'
 import type { NamedOperation } from './operation.ts'
 import { isSameRecord, onSnapshot } from './precondition.ts'
 import { preconditionFailed } from './problems.ts'
@@ -16,6 +17,8 @@ interface Write {
   readonly enterAgain: (db: Db) => Promise<AnyContext>
   readonly matches: (db: Db) => Promise<void>
   readonly conditional: boolean
+  /** Set for a request with an `Idempotency-Key`. */
+  readonly attempt: Attempt | undefined
 }
 
 /**
@@ -23,7 +26,12 @@ interface Write {
  * or waits for another server.
  */
 export async function write(op: NamedOperation, around: Write): Promise<unknown> {
-  const { instance, ctx, enterAgain, matches, conditional } = around
+  const { instance, ctx, enterAgain, matches, conditional, attempt } = around
+  const handle = async (now: AnyContext): Promise<unknown> => {
+    attempt?.begin()
+    const result = await op.handle(now as never)
+    return attempt === undefined ? result : attempt.keep(now.db, result)
+  }
   const onConditions = <Result>(work: (ctx: AnyContext) => Promise<Result>): Promise<Result> =>
     onSnapshot(instance.db, async (db) => {
       const now = await enterAgain(db)
@@ -31,6 +39,8 @@ export async function write(op: NamedOperation, around: Write): Promise<unknown>
       return work(now)
     })
   if (op.moves !== undefined) {
+    await attempt?.lease()
+    const db = attempt?.marking(instance.db) ?? instance.db
     const entered = performance.now()
     // Called again where nobody else can move them. A write that waited long for its turn is judged again, with the
     // caller as they are then.
@@ -43,21 +53,21 @@ export async function write(op: NamedOperation, around: Write): Promise<unknown>
     }
     const transact: Transact = async (now, work) => {
       if (conditional)
-        return onSnapshot(instance.db, async (db) => {
-          const again = await enterAgain(db)
+        return onSnapshot(db, async (tx) => {
+          const again = await enterAgain(tx)
           // The compared value may come from git, which a transaction does not wait for.
           if (!isSameRecord(op, ctx, again)) throw preconditionFailed()
           return work(again as never)
         })
       await judgeAgain()
-      return instance.db.transaction((db) => work({ ...now, db }))
+      return db.transaction((tx) => work({ ...now, db: tx }))
     }
     await stillMatches()
-    return op.handle(Object.assign(ctx, { stillMatches, transact }) as never)
+    return handle(Object.assign(ctx, { stillMatches, transact, db }))
   }
   // A body may have taken long: who sent it is judged again, as they are now.
   if (!conditional && op.receives !== undefined)
-    return instance.db.transaction(async (db) => op.handle((await enterAgain(db)) as never))
-  if (!conditional) return instance.db.transaction((db) => op.handle(Object.assign(ctx, { db }) as never))
-  return onConditions((now) => op.handle(now as never))
+    return instance.db.transaction(async (db) => handle(await enterAgain(db)))
+  if (!conditional) return instance.db.transaction((db) => handle(Object.assign(ctx, { db })))
+  return onConditions(handle)
 }

@@ -15,9 +15,8 @@ after(() => code.world.close())
 
 const tip = (): string => gitText(code.directory, ['rev-parse', 'main']).trim()
 const behind = (): string => gitText(code.directory, ['rev-parse', 'main~1']).trim()
-let count = 0
-async function commit(key: string, as: Someone = code.maintainer): Promise<string> {
-  const actions = [{ action: 'create', file_path: `retry-${(count += 1)}`, content: 'x' }]
+async function commit(key: string, as: Someone = code.maintainer, file = key): Promise<string> {
+  const actions = [{ action: 'create', file_path: `retry-${file}`, content: 'x' }]
   const body = { branch: 'main', commit_message: 'm', actions }
   const answer = await post(code, as, body, { 'idempotency-key': key })
   assert.equal(answer.status, 201, answer.text)
@@ -50,12 +49,16 @@ test('COM-29: a key whose commit was written and never became the tip stands for
 test("COM-29: another's key, another key and a key of yesterday are others", async () => {
   const mine = await commit('mine')
   const other = await code.world.make.memberOf('maintainer', { project: code.project })
-  assert.notEqual(await commit('mine', other), mine)
+  assert.notEqual(await commit('mine', other, 'other'), mine)
   await rowsOf(
     code.world,
     `update commit_keys set created_at = now() - interval '25 hours' where key = 'mine'`,
   )
-  assert.notEqual(await commit('mine'), mine)
+  await rowsOf(
+    code.world,
+    `update idempotency_keys set created_at = now() - interval '25 hours' where key = 'mine'`,
+  )
+  assert.notEqual(await commit('mine', code.maintainer, 'later'), mine)
 })
 
 // COM-22. What no ref holds any more is found by its full hash, by whoever may read the code, and by nobody else.

@@ -5,6 +5,7 @@ import type { TArray, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import type { AnswerMemory } from './answer_memory.ts'
 import { Download } from './download.ts'
+import { KeptAnswer } from './kept_answer.ts'
 import { names, tagOf } from './etags.ts'
 import type { Context } from '../gate.ts'
 import { memoizeByObject } from '../memoize.ts'
@@ -36,22 +37,17 @@ export function compileAnswer(
   const paged = pageOptionsOf(op.returns) !== undefined
   const writeRow = onceCalled(() => writer(op.name, (op.returns as TArray).items, checkAnswers))
   const declared = paged ? declaredNames(op) : new Set<string>()
-  const success = successOf(op)
-  const writers = new Map<number, (body: unknown) => string>()
-  const schemaOf = (status: number): TSchema | null | undefined =>
-    status === success ? op.returns : op.also?.[status]
-  const writerOf = (status: number): ((body: unknown) => string) => {
-    const known = writers.get(status)
-    if (known) return known
-    const schema = schemaOf(status)
-    if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
-    const made = writer(op.name, schema, checkAnswers)
-    writers.set(status, made)
-    return made
-  }
+  const { success, schemaOf, writerOf } = compileBodies(op, checkAnswers)
   return (request, reply, result, { ctx, query, memory }) => {
     memory.settle()
     if (result instanceof Download) return sendBytes(request, reply, result)
+    if (result instanceof KeptAnswer) {
+      const { status, text } = result
+      reply.headers(result.headers)
+      return text === undefined
+        ? reply.code(status).send()
+        : sendText(request, reply, { status, text, memory, stallMs })
+    }
     const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
     const send = (text: AnswerText): FastifyReply =>
       sendText(request, reply, { status, text, memory, stallMs })
@@ -63,6 +59,43 @@ export function compileAnswer(
     const list = body as Parameters<typeof pageHeaders>[2]
     reply.headers(pageHeaders({ address, query, declared }, page, list))
     return send(pageText(list.items, writeRow(), memory.isLarge))
+  }
+}
+
+interface Bodies {
+  readonly success: number
+  readonly schemaOf: (status: number) => TSchema | null | undefined
+  readonly writerOf: (status: number) => (body: unknown) => string
+}
+
+/** The statuses that an operation answers with, and the functions that write their bodies. */
+function compileBodies(op: NamedOperation, checkAnswers: AnswerCheck | undefined): Bodies {
+  const success = successOf(op)
+  const writers = new Map<number, (body: unknown) => string>()
+  const schemaOf: Bodies['schemaOf'] = (status) => (status === success ? op.returns : op.also?.[status])
+  const writerOf: Bodies['writerOf'] = (status) => {
+    const known = writers.get(status)
+    if (known) return known
+    const schema = schemaOf(status)
+    if (!schema) throw new Error(`${op.name} answers ${status}, which it does not declare`)
+    const made = writer(op.name, schema, checkAnswers)
+    writers.set(status, made)
+    return made
+  }
+  return { success, schemaOf, writerOf }
+}
+
+/** Makes the function that turns what a write returned into the answer that is kept for it; undefined for a download. */
+export function compileKept(
+  op: NamedOperation,
+  checkAnswers: AnswerCheck | undefined,
+): (result: unknown) => KeptAnswer | undefined {
+  const { success, schemaOf, writerOf } = compileBodies(op, checkAnswers)
+  return (result) => {
+    if (result instanceof Download) return undefined
+    const { status, body, headers } = result instanceof Answer ? result : new Answer(success, result)
+    const isEmpty = status === 204 || schemaOf(status) === null
+    return new KeptAnswer(status, headers, isEmpty ? undefined : writerOf(status)(body))
   }
 }
 

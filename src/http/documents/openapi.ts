@@ -3,7 +3,7 @@ import { Type as t, type TObject, type TSchema } from 'typebox'
 import { gatesOf, pageOptionsOf, successOf, type NamedOperation } from '../operation.ts'
 import { requiredOf } from '../params/params.ts'
 import { nameComponents } from './openapi_components.ts'
-import { mayMove, refusals } from './openapi_refusals.ts'
+import { mayMove, refusals, takesKey } from './openapi_refusals.ts'
 import { publishedPageParams } from '../answers/pages.ts'
 
 type Json = Record<string, unknown>
@@ -40,9 +40,20 @@ export function openapi(operations: readonly NamedOperation[], server: string): 
         privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
         bearer: { type: 'http', scheme: 'bearer' },
       },
+      parameters: { IdempotencyKey },
       schemas: { Message, Error, TokenError },
     },
   })
+}
+
+const KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' }
+const IdempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Names one attempt. For 24 hours the same request with the same key gets the first answer again, with the header ' +
+    '`Idempotent-Replayed: true`, and has no further effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 }
 
 const Message: Json = {
@@ -87,7 +98,7 @@ function describe(op: NamedOperation): Json {
     summary: op.summary,
     ...(op.deprecated && { deprecated: true }),
     description: `Passes: ${gates.map((gate) => gate.says).join('; ')}.`,
-    parameters: [...pathParameters(op), ...query],
+    parameters: [...pathParameters(op), ...query, ...(takesKey(op) ? [KEY] : [])],
     ...((op.inbound || op.ownToken) && { security: [] }),
     ...(op.inbound && { requestBody: ANY_BODY }),
     ...(body && !op.inbound && { requestBody: body }),

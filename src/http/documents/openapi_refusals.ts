@@ -1,5 +1,6 @@
 import type { AnyGate } from '../gate.ts'
 import { hasMoved } from '../redirect.ts'
+import { answerTooLarge, badKey, interrupted, otherRequest, underWay } from '../idempotency/refusals.ts'
 import { gatesOf, pageOptionsOf, type NamedOperation } from '../operation.ts'
 import { recordOf } from '../precondition.ts'
 import {
@@ -47,6 +48,7 @@ export function refusals(op: NamedOperation): Json {
     ...(page && !page.keyset ? [noKeyset()] : []),
     ...(op.method === 'GET' || op.inbound ? [] : [bodyTooLarge(), unsupportedEncoding()]),
     ...(op.method === 'GET' ? [] : [storageFull()]),
+    ...(takesKey(op) ? [badKey(), otherRequest(), underWay(), interrupted(), answerTooLarge()] : []),
     ...(op.takes === undefined ? [] : [tooManyLargeBodies()]),
     requestTimeout(),
     urlTooLong(),
@@ -60,6 +62,9 @@ export function refusals(op: NamedOperation): Json {
     byStatus.set(problem.status, [...(byStatus.get(problem.status) ?? []), problem])
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, refusal(some)]))
 }
+
+/** Whether the operation heeds an `Idempotency-Key`. */
+export const takesKey = (op: NamedOperation): boolean => op.method !== 'GET' && op.inbound === undefined
 
 /** Whether the operation's project may answer from another address by now. */
 export const mayMove = (op: NamedOperation): boolean =>
