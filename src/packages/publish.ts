@@ -13,6 +13,8 @@ import { isProtected } from './protection.ts'
 export interface Publication {
   readonly project: { readonly id: number; readonly role: number; readonly traversal_ids: readonly number[] }
   readonly actor: { readonly id: number; readonly admin: boolean } | null
+  /** The job whose token publishes. */
+  readonly jobId: number | null
   readonly type: PackageType
   readonly name: string
   readonly version: string | null
@@ -85,14 +87,20 @@ const insertOrFind = statement(
     returning *`,
 )
 
+const recordPipeline = statement(
+  (p: Slots<{ package_id: number; job_id: number }>) => sql`
+    insert into package_pipelines (package_id, pipeline_id)
+    select ${p.package_id}, pipeline_id from ci_jobs where id = ${p.job_id} on conflict do nothing`,
+)
+
 /**
  * The record of a version: a new one, or with `joins` the one that is there. Throws `PackageProtected`; without `joins`
  * violates `packages_version_key` or `packages_root_key` where the version exists.
  */
 export async function openVersion(db: Db, publication: Publication, joins: boolean): Promise<Package> {
   await checkProtection(db, publication)
-  const { project, actor, type, name, version, status = 'default', metadata = {} } = publication
-  return db.insert(joins ? insertOrFind : insertNew, {
+  const { project, actor, jobId, type, name, version, status = 'default', metadata = {} } = publication
+  const pack = await db.insert(joins ? insertOrFind : insertNew, {
     project_id: project.id,
     package_type: type,
     name,
@@ -103,6 +111,8 @@ export async function openVersion(db: Db, publication: Publication, joins: boole
     unique_below: publication.uniqueBelow ?? null,
     creator_id: actor?.id ?? null,
   })
+  if (jobId !== null) await db.run(recordPipeline, { package_id: pack.id, job_id: jobId })
+  return pack
 }
 
 const insertFile = statement(

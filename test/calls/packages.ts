@@ -14,6 +14,7 @@ export const packages: Calls = {
   listGroupPackages             404 404 403 200 200 200 200 200 200 200 404
   getProjectPackage             404 404 404 403 403 200 200 200 200 200 404
   listPackageFiles              404 404 404 403 403 200 200 200 200 200 404
+  listPackagePipelines          404 404 404 403 403 200 200 200 200 200 404
   getPackageFile                404 404 404 403 403 200 200 200 200 200 404
   deleteProjectPackage          404 404 404 403 403 403 403 204 204 204 404
   deletePackageFile             404 404 404 403 403 403 403 204 204 204 404
@@ -30,6 +31,7 @@ export const packages: Calls = {
   listGroupPackages             200 200 200 200 200 200 200 200 200 200 200
   getProjectPackage             200 200 200 200 200 200 200 200 200 200 200
   listPackageFiles              200 200 200 200 200 200 200 200 200 200 200
+  listPackagePipelines          200 200 200 200 200 200 200 200 200 200 200
   getPackageFile                200 200 200 200 200 200 200 200 200 200 200
   deleteProjectPackage          403 403 403 403 403 403 403 204 204 204 403
   deletePackageFile             403 403 403 403 403 403 403 204 204 204 403

@@ -57,10 +57,10 @@ export const updateGenericPackageFile = operation({
       refuse(WORDS),
     )
   },
-  handle: async ({ db, project, actor, params, received }) => {
+  handle: async ({ db, project, actor, jobId, params, received }) => {
     const { package_name: name, package_version: version, file_name } = checkAddress(params)
     const { status = 'default' } = params
-    const publication = { project, actor, type: 'generic', name, version, status } as const
+    const publication = { project, actor, jobId, type: 'generic', name, version, status } as const
     const added = await openVersion(db, publication, true)
       .then((pack) => addFile(db, publication, pack, { file_name, blob: received }))
       .catch(refuse(WORDS))

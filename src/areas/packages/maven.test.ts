@@ -201,6 +201,40 @@ test('the token of a running job deploys by header, and not into another project
   assert.equal((await world().call('PUT', elsewhere, { ...options, body: 'x' })).status, 404)
 })
 
+test('the pipelines whose jobs published files of a package are listed in pages, the newest first', async () => {
+  const at = 'com/example/built/1.0/built-1.0.jar'
+  const ids: number[] = []
+  for (const token of ['glcbt-first', 'glcbt-second']) {
+    const job = await makeRunningJob(world(), project, developer, token)
+    const headers = { ...octets, 'job-token': token }
+    for (const name of [at, at.replace('jar', 'pom')])
+      assert.equal((await put(name, 'x', { as: undefined, headers })).status, 200)
+    const [row] = await rowsOf<{ pipeline_id: number }>(
+      world(),
+      'select pipeline_id from ci_jobs where id = $1',
+      [job],
+    )
+    ids.push(row?.pipeline_id ?? 0)
+  }
+  const [pack] = await rowsOf<{ id: number }>(world(), `select id from packages where name like '%/built'`)
+  const of = `/projects/${project.id}/packages/${pack?.id}/pipelines`
+  const list = async (query = ''): Promise<Answered> => world().get(`${of}${query}`, developer)
+  const shown = ({ body }: Answered): unknown =>
+    (body as { id: number; user: { id: number } }[]).map(({ id, user }) => [id, user.id])
+  const [first, second] = ids.map((id) => [id, developer.id])
+  assert.deepEqual(shown(await list()), [second, first])
+  const page = await list('?per_page=1')
+  assert.deepEqual(shown(page), [second])
+  const next = /\?([^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1] ?? ''
+  const last = await list(`?${next}`)
+  assert.deepEqual([shown(last), last.headers['link']], [[first], undefined])
+  const bad = { error: 'per_page does not have a valid value' }
+  assert.deepEqual(refused(await list('?per_page=21')), [400, bad])
+  assert.deepEqual(refused(await list('?pagination=keyset&cursor=x')), [400, { error: 'cursor is invalid' }])
+  await world().make.sql(`update packages set status = 'hidden' where id = ${pack?.id}`)
+  assert.deepEqual(refused(await list()), missing)
+})
+
 test('fifty clients that deploy one file at once make one package, and each keeps its upload', async () => {
   const of = 'com/example/crowded'
   const answers = await Promise.all(

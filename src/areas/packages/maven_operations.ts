@@ -59,11 +59,11 @@ export const updateMavenPackageFile = operation({
   gates: [signedIn, registryProject, developer],
   receives: receiveMaven,
   handle: async (ctx) => {
-    const { db, project, actor, params, received } = ctx
+    const { db, project, actor, jobId, params, received } = ctx
     const file = checkPath(params.path)
     if (typeof received === 'string') return compareChecksum(ctx, file, received)
     const { name, version, file_name } = file
-    const publication = { project, actor, type: 'maven', name, version } as const
+    const publication = { project, actor, jobId, type: 'maven', name, version } as const
     const added = await openVersion(db, publication, true)
       .then((pack) => addFile(db, publication, pack, { file_name, blob: received }))
       .catch(refuse(WORDS))

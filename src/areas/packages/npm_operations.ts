@@ -8,7 +8,7 @@ import * as npm from '../../packages/npm_store.ts'
 import * as packages from '../../packages/store.ts'
 import { Package, presentPackage } from './entity.ts'
 import * as lists from './list_store.ts'
-import { mayDelete } from './rights.ts'
+import { mayDelete } from './gates.ts'
 import { NpmMetadata, NpmTags, presentMetadata, presentTags } from './npm_metadata.ts'
 import {
   badName,

@@ -16,7 +16,7 @@ import {
 } from './npm_body.ts'
 import { NPM_WORDS, alreadyExists, notGiven, npmInvalid, npmTooLarge } from './npm_refusals.ts'
 import { refuse, storageNotice } from './refusals.ts'
-import { mayDelete } from './rights.ts'
+import { mayDelete } from './gates.ts'
 
 type Publishing = Context & { readonly project: Project; readonly params: { readonly package_name: string } }
 
@@ -77,13 +77,14 @@ export async function receiveNpm(ctx: Publishing, upload: Upload): Promise<NpmSe
 
 /** Writes the rows of a published version; answers the id of its package, and headers that its publisher is told by. */
 export async function publishNpm(
-  { db, project, actor, params: { package_name: name } }: Publishing,
+  { db, project, actor, jobId, params: { package_name: name } }: Publishing,
   { version, tag, blob, manifest, isCoherent }: NpmSent & { does: 'publish' },
 ): Promise<{ readonly id: number; readonly headers: Record<string, string> }> {
   const [root = ''] = project.full_path.split('/')
   const publication = {
     project,
     actor,
+    jobId,
     type: 'npm',
     name,
     version,

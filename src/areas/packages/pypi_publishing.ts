@@ -62,13 +62,16 @@ export async function receivePypi(ctx: Publishing, upload: Upload): Promise<Pypi
 }
 
 /** Writes the rows of an uploaded file. */
-export async function publishPypi({ db, project, actor }: Publishing, sent: PypiUpload): Promise<AddedFile> {
+export async function publishPypi(
+  { db, project, actor, jobId }: Publishing,
+  sent: PypiUpload,
+): Promise<AddedFile> {
   const { version, file: blob, file_name, fields } = sent
   const metadata = Object.fromEntries(
     Object.entries(MAX_CHARACTERS).map(([field, most]) => [field, textIn(fields, field).slice(0, most)]),
   )
   const name = await knownSpelling(db, project, sent.name)
-  const publication = { project, actor, type: 'pypi', name, version, metadata } as const
+  const publication = { project, actor, jobId, type: 'pypi', name, version, metadata } as const
   const { requires_python = '' } = metadata
   return openVersion(db, publication, true)
     .then((pack) =>

@@ -7,7 +7,7 @@ import type { Package as PackageRow } from '../../db/schema/packages.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
 import { loads, type Context, type Has } from '../../http/gate.ts'
 import { nothing, operation, pageOf } from '../../http/operation.ts'
-import { forbidden, noSuchRecord, notFound, type Problem } from '../../http/problems.ts'
+import { forbidden, noSuchRecord, type Problem } from '../../http/problems.ts'
 import { oneOf } from '../../http/params/schema.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { rewriteMavenMetadata } from '../../packages/maven_metadata.ts'
@@ -16,7 +16,7 @@ import { isProtected } from '../../packages/protection.ts'
 import * as packages from '../../packages/store.ts'
 import { Package, PackageFile, presentFile, presentPackage, presentVersion } from './entity.ts'
 import * as lists from './list_store.ts'
-import { mayDelete } from './rights.ts'
+import { DISPLAYED, mayDelete, noPackage, packageOf } from './gates.ts'
 import { serveFile } from './serving.ts'
 
 const STATUSES = ['default', 'hidden', 'processing', 'error', 'pending_destruction', 'deprecated'] as const
@@ -47,18 +47,6 @@ const valuesOf = (
   status: params.status ?? null,
   limit: page.limit,
   offset: page.offset,
-})
-
-const noPackage = (): Problem => notFound('Package')
-const DISPLAYED = new Set(['default', 'deprecated'])
-
-const packageOf = loads({
-  param: 'package_id',
-  type: t.Integer(),
-  as: 'pack',
-  says: 'a package of the project',
-  missing: noPackage,
-  find: ({ db, project }: Has<{ project: Project }>, id) => packages.find(db, project.id, id),
 })
 
 const packageFile = loads({

@@ -6,6 +6,7 @@ export interface PackageTables {
   packages: PackageTable
   package_files: PackageFileTable
   package_tags: PackageTagTable
+  package_pipelines: { package_id: number; pipeline_id: number }
   project_storage: ProjectStorageTable
   package_protection_rules: PackageProtectionRuleTable
 }
