@@ -88,7 +88,7 @@ test('a write that a kill cut off before its answer was kept is never done twice
   await until('every answer waits to be kept', async () => (await held()) === writes.length)
   await killServer(place, server)
   assert.deepEqual(await Promise.all(cut), ['cut', 'cut', 'cut', 'cut'])
-  // What the killed server sent last is not to be done after it.
+  // The last statement of the killed server must not run after it.
   await client.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 281281
     and not granted`)
   await until('the database gives the killed sessions up', async () => (await held()) === 0)

@@ -96,7 +96,7 @@ export class Attempt {
     return undefined
   }
 
-  /** What a failed attempt is answered with: another request may have been first, and made this one fail. */
+  /** The answer to a failed attempt: another request may have come first and made this one fail. */
   async #failed(error: unknown): Promise<KeptAnswer> {
     const { instance, id, fingerprint } = this.#options
     const isRefusal =
