@@ -3,6 +3,7 @@ import { nextInProject } from '../core/values/counters.ts'
 import { isSwitchedOn } from '../core/sight/features.ts'
 import { findInternal } from '../core/people/internal_users.ts'
 import { changeIssue } from '../core/planning/issue_changes.ts'
+import { recordIssue } from '../core/planning/issue_events.ts'
 import { insertIssue } from '../core/planning/issue_rows.ts'
 import { hearDescription } from '../core/conversation/mentions.ts'
 import type { Project } from '../core/places/projects.ts'
@@ -74,6 +75,7 @@ export async function openIncident({ db, config }: Site, alertId: number): Promi
     confidential: false,
   } as const
   const actor = { id: author_id, admin: true, external: false }
+  await recordIssue(db, issue, { action: 'open', author_id })
   await hearDescription({ db, actor, about, project }, template)
   return iid
 }

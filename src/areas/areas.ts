@@ -20,6 +20,7 @@ export { discussionOperations as discussions, noteOperations as notes } from './
 export * as environments from './environments/operations.ts'
 export * as epics from './epics/operations.ts'
 export * as error_tracking from './error_tracking/operations.ts'
+export * as events from './events/operations.ts'
 export * as files from './files/operations.ts'
 export * as freeze_periods from './freeze_periods/operations.ts'
 export * as group_labels from './group_labels/operations.ts'

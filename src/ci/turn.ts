@@ -4,6 +4,7 @@ import { askForSecurityReports } from '../core/delivery/security_reports.ts'
 import type { Db } from '../db/db.ts'
 import type { JobStatus } from '../db/schema/ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { recordEvents, type OutboxEvent } from '../outbox/record.ts'
 import { followJobs } from './environments/deployments.ts'
 import { enterState, latestJobs, pipelineMembers, type Entered } from './jobs/store.ts'
 import { cancelsOnFailure, setPipelineStatus, type Moved } from './pipeline_store.ts'
@@ -175,8 +176,35 @@ export async function inTurn<Result>(
   await lockProject(db, projectId)
   const turn = new Turn(db, projectId)
   const result = await work(turn)
-  await followUp(turn, await turn.settle())
+  const moved = await turn.settle()
+  await recordTurn(turn, moved)
+  await followUp(turn, moved)
   return result
+}
+
+/** Records each state that a job or a pipeline entered. */
+async function recordTurn({ db, projectId, entered }: Turn, moved: readonly Moved[]): Promise<void> {
+  const of = { author_id: null, project_id: projectId } as const
+  await recordEvents(db, [
+    ...entered
+      .filter(({ kind }) => kind === 'build')
+      .map(({ id, status }): OutboxEvent => ({
+        ...of,
+        kind: 'job',
+        action: status,
+        target_type: 'job',
+        target_id: id,
+        trigger: 'job_events',
+      })),
+    ...moved.map(({ id, status }): OutboxEvent => ({
+      ...of,
+      kind: 'pipeline',
+      action: status,
+      target_type: 'pipeline',
+      target_id: id,
+      trigger: 'pipeline_events',
+    })),
+  ])
 }
 
 /** Effects of a pipeline's status outside of its project. */

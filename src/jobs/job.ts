@@ -52,23 +52,6 @@ export const wanted = <Payload extends object>(
   payload: JSON.stringify(payload),
 })
 
-const addOfPush = statement(
-  (p: Slots<{ id: string; names: readonly string[]; payloads: readonly string[] }>) => sql`
-    with stale as (
-      delete from told_pushes where id in (
-        select id from told_pushes where told_at < now() - interval '30 days' limit 100 for update skip locked)),
-    first as (insert into told_pushes (id) values (${p.id}) on conflict do nothing returning id)
-    select graphile_worker.add_job(asked.name, asked.payload::json, max_attempts => 12)
-      from first, unnest(${p.names}::text[], ${p.payloads}::text[]) as asked (name, payload)`,
-)
-
-/** Asks for the jobs of a push the first time that it is told, and for none in every later time. */
-export async function enqueueOfPush(db: Db, id: string, jobs: readonly Wanted[]): Promise<void> {
-  if (jobs.length === 0) return
-  const [names, payloads] = [jobs.map(({ name }) => name), jobs.map(({ payload }) => payload)]
-  await db.run(addOfPush, { id, names, payloads })
-}
-
 const addJobAt = statement(
   (p: Slots<{ name: string; payload: string; key: string; at: Date }>) => sql`
     select graphile_worker.add_job(${p.name}, ${p.payload}::json, job_key => ${p.key}, run_at => ${p.at}::timestamptz,

@@ -1,6 +1,7 @@
 // The areas of the interface, or groups of them, with the calls of their operations.
 
 export { accessTokens } from './access_tokens.ts'
+export { activity } from './activity.ts'
 export { alertMetricImages } from './alert_metric_images.ts'
 export { badges } from './badges.ts'
 export { conversation } from './conversation.ts'

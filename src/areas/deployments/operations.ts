@@ -2,6 +2,7 @@ import { existing } from '../../db/rows.ts'
 import { Type as t, type Static } from 'typebox'
 import { developer, maintainer, project, signedIn } from '../../access/gates/gates.ts'
 import { readsEnvironments } from '../../access/gates/pipeline_gates.ts'
+import { recordDeployments } from '../../ci/environments/deployments.ts'
 import { linkMergeRequests } from '../../ci/environments/deployment_links.ts'
 import { restartEnvironment } from '../../ci/environments/environments.ts'
 import { inTurn, type Turn } from '../../ci/turn.ts'
@@ -129,6 +130,7 @@ export const createDeployment = operation({
           environment_id: environment.id,
           ...told,
         })
+        await recordDeployments(db, [row])
         if (status === 'success') await succeed(turn, row)
         return row
       }),
@@ -152,6 +154,7 @@ export const updateDeployment = operation({
     await inTurn(db, project.id, async (turn) => {
       const row = await deployments.setStatus(db, deployment, { status: params.status, from })
       if (row === undefined) throw rules.noTransition(event)
+      await recordDeployments(db, [row])
       if (row.status === 'success') await succeed(turn, row)
     })
     return show(ctx, deployment.id)

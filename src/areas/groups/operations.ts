@@ -103,6 +103,7 @@ export const createGroup = operation({
       description: params.description ?? '',
       settings: firstSettings(ctx, params),
       runners_token: vault.seal(registration),
+      by: actor.id,
     }).catch((error: unknown) => {
       const faults = addressFaults(error)
       throw faults ? refused(notSaved(faults)) : error
@@ -193,12 +194,12 @@ export const deleteGroup = operation({
     full_path: t.Optional(t.String({ description: 'The confirmation' })),
   }),
   gates: [group, groupOwner],
-  handle: async ({ db, group, params }) => {
+  handle: async ({ db, actor, group, params }) => {
     if (params.permanently_remove) {
       if (group.parent_id === null) throw onlySubgroups()
       if (params.full_path !== group.full_path) throw wrongPath()
     }
-    await removeTree(db, group.id)
+    await removeTree(db, group.id, actor.id)
     return { message: '202 Accepted' }
   },
   status: 202,

@@ -294,7 +294,7 @@ test('a deleted group is gone for the next request with all that was in it, and 
   const folder = instance.git.directory(repositoryPath(project.id))
   await assert.rejects(
     instance.db.transaction(async (tx) => {
-      await removeTree(tx, top.id)
+      await removeTree(tx, top.id, null)
       throw new Error('changed my mind')
     }),
   )

@@ -98,7 +98,7 @@ export const changing = {
       if (judged === 'queued') return { message: { [member.username]: QUEUED } }
       if (judged !== undefined) throw invalidBy(judged)
     }
-    await update(db, source, member.id, { access_level, expires_at })
+    await update(db, source, member.id, { access_level, expires_at, by: actor.id })
     const changed = await members.find(db, actor, source, { all: false, userId: member.id })
     return present(existing(changed), ctx)
   },
@@ -119,6 +119,7 @@ export const removing = {
     await remove(db, source, member.id, {
       below: !params.skip_subresources,
       unassign: params.unassign_issuables,
+      by: actor.id,
     })
     return null
   },

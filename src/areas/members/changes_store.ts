@@ -1,10 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import { lasts } from '../../core/values/expiry.ts'
+import { recordMembers, type MemberChange } from '../../core/people/member_events.ts'
 import { own, type Source } from '../../core/people/membership.ts'
 import { ROLES } from '../../core/sight/roles.ts'
 import type { Db } from '../../db/db.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import type { Member } from './store.ts'
+
+const ROW = sql`m.user_id, m.namespace_id, m.project_id, m.access_level, m.expires_at`
 
 type Kind = Pick<Source, 'kind'>
 type Key = { readonly source_id: number; readonly user_id: number }
@@ -12,39 +15,44 @@ type Key = { readonly source_id: number; readonly user_id: number }
 const updateStatement = statements<
   Kind,
   Key & { access_level: number; expires_at: string | null; keeps: boolean },
-  unknown
+  MemberChange
 >(
   (p, kind) => sql`
     update members m set access_level = ${p.access_level},
            expires_at = case when ${p.keeps}::boolean then m.expires_at else ${p.expires_at}::date end, updated_at = now()
-     where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
+     where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}
+    returning ${ROW}`,
 )
 /** `expires_at` undefined leaves that as it is. */
-export const update = (
+export async function update(
   db: Db,
   { kind, id }: Source,
   userId: number,
-  to: { readonly access_level: number; readonly expires_at: string | null | undefined },
-): Promise<number> =>
-  db.run(updateStatement({ kind }), {
+  to: { readonly access_level: number; readonly expires_at: string | null | undefined; readonly by: number },
+): Promise<void> {
+  const changed = await db.rows(updateStatement({ kind }), {
     source_id: id,
     user_id: userId,
     access_level: to.access_level,
     expires_at: to.expires_at ?? null,
     keeps: to.expires_at === undefined,
   })
+  await recordMembers(db, 'update', changed, to.by)
+}
 
-const removeStatement = statements<Kind, Key, unknown>(
-  (p, kind) => sql`delete from members m where m.user_id = ${p.user_id} and ${own(kind, p.source_id)}`,
+const removeStatement = statements<Kind, Key, MemberChange>(
+  (p, kind) => sql`
+    delete from members m where m.user_id = ${p.user_id} and ${own(kind, p.source_id)} returning ${ROW}`,
 )
 const below = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select d.id from namespaces d where d.traversal_ids @> array[${id}::bigint] offset 0)`
 const removeBelow = statement(
-  (p: Slots<Key>) => sql`
+  (p: Slots<Key>) => sql<MemberChange>`
     delete from members m
      where m.user_id = ${p.user_id}
        and (m.namespace_id in ${below(p.source_id)}
-            or m.project_id in (select p.id from projects p where p.namespace_id in ${below(p.source_id)}))`,
+            or m.project_id in (select p.id from projects p where p.namespace_id in ${below(p.source_id)}))
+    returning ${ROW}`,
 )
 const unassignStatements = (
   ['issue_assignees', 'merge_request_assignees', 'merge_request_reviewers'] as const
@@ -67,11 +75,12 @@ export async function remove(
   db: Db,
   { kind, id }: Source,
   userId: number,
-  options: { readonly below: boolean; readonly unassign: boolean },
+  options: { readonly below: boolean; readonly unassign: boolean; readonly by: number },
 ): Promise<void> {
   const key = { source_id: id, user_id: userId }
-  await db.run(removeStatement({ kind }), key)
-  if (options.below && kind === 'group') await db.run(removeBelow, key)
+  const gone = await db.rows(removeStatement({ kind }), key)
+  if (options.below && kind === 'group') gone.push(...(await db.rows(removeBelow, key)))
+  await recordMembers(db, 'remove', gone, options.by)
   if (options.unassign) for (const one of unassignStatements) await db.run(one({ kind }), key)
 }
 

@@ -5,6 +5,7 @@ import { violates } from '../../db/errors.ts'
 import type { Context } from '../../http/gate.ts'
 import { noSuchRecord } from '../../http/problems.ts'
 import { presentMilestone, type Milestone, type MilestoneShown } from '../../records/planning/milestone.ts'
+import { recordEvents } from '../../outbox/record.ts'
 import { lockNamesakes, mergeMilestones } from './promotion_store.ts'
 import {
   FAULTY,
@@ -64,8 +65,33 @@ export async function create(ctx: Here & { readonly params: Given }): Promise<Sh
   const row = await milestones
     .insertMilestone(db, home, await nextIid(ctx, home), values)
     .catch(orTaken(notCreated))
+  await recordMilestoneEvent(ctx, row, 'create')
   return presentMilestone(row, ctx)
 }
+
+const ACTIVITY = { create: 'created', close: 'closed', reopen: 'reopened', destroy: 'destroyed' } as const
+
+/** Records what happened to a milestone, whose columns payloads of deleted ones need. */
+const recordMilestoneEvent = (
+  { db, actor }: Here,
+  row: MilestoneShown,
+  action: keyof typeof ACTIVITY,
+): Promise<void> =>
+  recordEvents(db, [
+    {
+      kind: 'milestone',
+      action,
+      activity: ACTIVITY[action],
+      author_id: actor?.id ?? null,
+      project_id: row.project_id,
+      group_id: row.group_id,
+      target_type: 'milestone',
+      target_id: row.id,
+      target_iid: row.iid,
+      trigger: 'milestone_events',
+      data: { milestone: row },
+    },
+  ])
 
 const STATES = { close: 'closed', activate: 'active' } as const
 
@@ -83,11 +109,14 @@ export async function change(
     throw notUpdated(FAULTY)
   const state = params.state_event === undefined ? before.state : STATES[params.state_event]
   const row = await milestones.updateMilestone(db, before.id, { ...values, state }).catch(orTaken(notUpdated))
+  if (state !== before.state) await recordMilestoneEvent(ctx, row, state === 'closed' ? 'close' : 'reopen')
   return presentMilestone(row, ctx)
 }
 
-export async function discard({ db, home, milestone }: At): Promise<null> {
+export async function discard(ctx: At): Promise<null> {
+  const { db, home, milestone } = ctx
   await milestones.removeMilestone(db, home, milestone.id)
+  await recordMilestoneEvent(ctx, milestone, 'destroy')
   return null
 }
 
@@ -103,6 +132,7 @@ export async function promote(ctx: At & { readonly promotesTo: Home }): Promise<
   const row = await milestones
     .insertMilestone(db, promotesTo, await nextIid(ctx, promotesTo), settle({}, before))
     .catch(orTaken(() => notPromoted(`Title ${TAKEN}`)))
+  await recordMilestoneEvent(ctx, row, 'create')
   await mergeMilestones(db, { into: row.id, from })
   return presentMilestone(row, ctx)
 }

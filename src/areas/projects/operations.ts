@@ -69,7 +69,7 @@ export const deleteProject = operation({
   first: [signedIn],
   gates: [project, projectOwner],
   handle: async (ctx) => {
-    await ctx.transact(ctx, ({ db, project }) => removeProject(db, project.id))
+    await ctx.transact(ctx, ({ db, project, actor }) => removeProject(db, project.id, actor.id))
     return new Answer(202, { message: '202 Accepted' })
   },
   returns: Accepted,

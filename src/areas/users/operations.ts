@@ -229,10 +229,10 @@ export const deleteUser = operation({
   first: [signedIn, administrator],
   params: t.Object({ hard_delete: t.Boolean({ default: false }) }),
   gates: [user],
-  handle: async ({ db, user, params }) => {
+  handle: async ({ db, actor, user, params }) => {
     if (isInternal(user)) throw forbidden()
     if (!params.hard_delete && (await ownsAlone(db, user.id))) throw soleOwner()
-    await removeUserAndAll(db, user.id, params.hard_delete)
+    await removeUserAndAll(db, user.id, params.hard_delete, actor.id)
     return null
   },
   returns: nothing,

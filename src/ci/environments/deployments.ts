@@ -2,6 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { JobStatus } from '../../db/schema/ci.ts'
 import { statement, type Slots } from '../../db/statement.ts'
+import type { Deployment } from '../../db/schema/delivery.ts'
+import { recordEvents } from '../../outbox/record.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { linkMergeRequests } from './deployment_links.ts'
 
@@ -34,12 +36,14 @@ const insert = statement(
       from fresh, drawn`,
 )
 
+type Followed = Pick<Deployment, 'id' | 'project_id' | 'status' | 'user_id'>
 const follow = statement(
-  (p: Ids) => sql<{ id: number }>`
+  (p: Ids) => sql<Followed>`
     update deployments d set
            status = ${statusOfJob}, user_id = j.user_id, updated_at = clock_timestamp(),
            finished_at = case when j.status in ('success', 'failed', 'canceled', 'skipped') then clock_timestamp() end
-      from ci_jobs j where j.id = any(${p.ids}::bigint[]) and d.job_id = j.id returning d.id`,
+      from ci_jobs j where j.id = any(${p.ids}::bigint[]) and d.job_id = j.id
+    returning d.id, d.project_id, d.status, d.user_id`,
 )
 
 // Values that a successful deployment sets for good. Its address may be one that no environment can have.
@@ -72,10 +76,29 @@ const revive = statement(
        and s.environment->>'action' = 'stop'`,
 )
 
+/** States whose entering tells of a deployment. */
+const TOLD: Partial<Record<JobStatus, true>> = { running: true, success: true, failed: true, canceled: true }
+
+/** Records that deployments began or ended. */
+export const recordDeployments = (db: Db, deployments: readonly Followed[]): Promise<void> =>
+  recordEvents(
+    db,
+    deployments.map(({ id, project_id, status, user_id }) => ({
+      kind: 'deployment',
+      action: status,
+      author_id: user_id,
+      project_id,
+      target_type: 'deployment',
+      target_id: id,
+      trigger: 'deployment_events',
+    })),
+  )
+
 /** Brings deployments and environments up to date with jobs that entered the state `to`. */
 export async function followJobs(db: Db, ids: readonly number[], to: JobStatus): Promise<void> {
   if (to !== 'created') await db.run(insert, { ids })
   const deployments = await db.rows(follow, { ids })
+  if (to in TOLD) await recordDeployments(db, deployments)
   if (to === 'failed' || to === 'canceled' || to === 'skipped') await db.run(revive, { ids })
   if (to !== 'success') return
   await db.run(succeed, { ids })

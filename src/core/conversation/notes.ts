@@ -4,6 +4,7 @@ import type { Db } from '../../db/db.ts'
 import type { Discussion, Note } from '../../db/schema/conversation.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
 import type { Noteable, NoteableKind } from './noteable.ts'
+import { recordNote } from './note_events.ts'
 import { finishTodos } from './todos.ts'
 
 // Writing notes. Each write first takes the row of what is talked about, so that a thread has its notes in the order in
@@ -136,6 +137,7 @@ export async function insertThread(
   await touchNoteable(db, about, how.internal ? 0 : 1)
   const key = randomBytes(20).toString('hex')
   const row = await unlessFull(db, about, await db.one(begin, { ...written(about, note), ...how, key }))
+  await recordNote(db, about, row, 'create')
   await finishTodos(db, [about.id], note.author_id)
   return row
 }
@@ -151,6 +153,7 @@ export async function insertReply(
   await db.run(makeThread, { id: thread.id })
   const answered = await db.one(answer, { ...written(about, note), discussion_id: thread.id })
   const row = await unlessFull(db, about, answered)
+  await recordNote(db, about, row, 'create')
   await finishTodos(db, [about.id], note.author_id)
   return row
 }
@@ -166,7 +169,9 @@ const edit = statement(
 /** Changes what a note says. Throws TooMuchSaid where it would say more. */
 export async function updateNote(db: Db, about: Noteable, id: number, body: string): Promise<Note> {
   await touchNoteable(db, about)
-  return unlessFull(db, about, await db.one(edit, { id, noteable_id: about.id, body }))
+  const row = await unlessFull(db, about, await db.one(edit, { id, noteable_id: about.id, body }))
+  await recordNote(db, about, row, 'update')
+  return row
 }
 
 const remove = statement(

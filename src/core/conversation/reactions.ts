@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import type { AwardEmoji, Note } from '../../db/schema/conversation.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import type { Noteable } from './noteable.ts'
+import { recordReaction } from './note_events.ts'
 import { touchNoteable } from './notes.ts'
 import { finishTodos } from './todos.ts'
 
@@ -27,7 +28,9 @@ const insert = statement(
 const touchNote = statement(
   (p: Slots<{ id: number }>) => sql`update notes set updated_at = clock_timestamp() where id = ${p.id}`,
 )
-const remove = statement((p: Slots<{ id: number }>) => sql`delete from award_emoji where id = ${p.id}`)
+const remove = statement(
+  (p: Slots<{ id: number }>) => sql<AwardEmoji>`delete from award_emoji where id = ${p.id} returning *`,
+)
 
 const touch = async (db: Db, { noteable, note }: Awardable): Promise<number> =>
   note === undefined ? touchNoteable(db, noteable) : db.run(touchNote, { id: note.id })
@@ -42,6 +45,7 @@ export async function react(db: Db, on: Awardable, name: string, userId: number)
   // The record first, as everybody does who writes about it: nobody waits for the other way round.
   await touch(db, on)
   const row = await db.insert(insert, { name, user_id: userId, ...place })
+  await recordReaction(db, noteable, row, 'award')
   await finishTodos(db, [noteable.id], userId)
   return row
 }
@@ -49,5 +53,8 @@ export async function react(db: Db, on: Awardable, name: string, userId: number)
 /** Takes a reaction back; false when somebody else has. */
 export async function unreact(db: Db, on: Awardable, id: number): Promise<boolean> {
   await touch(db, on)
-  return (await db.run(remove, { id })) > 0
+  const row = await db.one(remove, { id })
+  if (row === undefined) return false
+  await recordReaction(db, on.noteable, row, 'revoke')
+  return true
 }

@@ -1,8 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import type { MergeRequest } from '../../db/schema/planning.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { approvalsReset } from '../conversation/system_note_sentences.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
+import { recordMergeRequest } from './events.ts'
 import { finishTodos } from '../conversation/todos.ts'
 
 /** The approval settings of a project, with what holds until they are set. */
@@ -47,9 +49,13 @@ const remove = statement(
     delete from merge_request_approvals where merge_request_id = ${p.id} and user_id = ${p.user_id}`,
 )
 
+type Approved = Pick<MergeRequest, 'id' | 'iid' | 'project_id'>
+
 /** Approves an open merge request, with a system note. False where the user had before, or is not eligible. */
-export async function approve(db: Db, { id, user_id }: Approval): Promise<boolean> {
+export async function approve(db: Db, request: Approved, user_id: number): Promise<boolean> {
+  const { id } = request
   if ((await db.run(insert, { id, user_id })) === 0) return false
+  await recordMergeRequest(db, request, { action: 'approved', author_id: user_id })
   await writeSystemNote(db, {
     noteable_id: id,
     author_id: user_id,
@@ -61,8 +67,10 @@ export async function approve(db: Db, { id, user_id }: Approval): Promise<boolea
 }
 
 /** Takes an approval back, with the sentence under it. Says whether there was one. */
-export async function unapprove(db: Db, { id, user_id }: Approval): Promise<boolean> {
+export async function unapprove(db: Db, request: Approved, user_id: number): Promise<boolean> {
+  const { id } = request
   if ((await db.run(remove, { id, user_id })) === 0) return false
+  await recordMergeRequest(db, request, { action: 'unapproved', author_id: user_id })
   await writeSystemNote(db, {
     noteable_id: id,
     author_id: user_id,

@@ -13,12 +13,15 @@ import { findMilestone } from '../planning/milestones.ts'
 import * as says from '../conversation/system_note_sentences.ts'
 import { giveUpAutoMerge, type GivenUp } from './auto_merges.ts'
 import { isDraft } from './drafts.ts'
-import { changeLabels } from '../planning/labelling.ts'
+import { changeLabels, labelMoves } from '../planning/labelling.ts'
+import { actionOf, changesBetween, movesOf } from '../../outbox/changes.ts'
+import { recordMergeRequest } from './events.ts'
 import { compareAgain } from './moves.ts'
 import { isBeingMerged } from './rows.ts'
 import {
   giveParts,
   lockMergeRequest,
+  mergeRequestFields,
   readersOfCode,
   writeMergeRequest,
   type Given,
@@ -90,8 +93,10 @@ export async function changeMergeRequest(
   )
   const assigned = await give(deed, id, 'merge_request_assignees', to.assignee_ids)
   const reviewed = await give(deed, id, 'merge_request_reviewers', to.reviewer_ids)
-  const differs = JSON.stringify(plain(before)) !== JSON.stringify({ ...plain(before), ...after })
-  if (differs || labelled || assigned || reviewed) await writeMergeRequest(db, id, after)
+  const changes = changesBetween(mergeRequestFields(before), after)
+  const isGiven = labelled.length + assigned.length + reviewed.length > 0
+  const changed = isGiven || Object.keys(changes).length > 0
+  if (changed) await writeMergeRequest(db, id, after)
   const reopened = before.state === 'closed' && after.state === 'opened'
   if (before.target_branch !== after.target_branch || reopened) {
     await noteComparison(db, { ...before, target_branch: after.target_branch }, deed.branches)
@@ -102,7 +107,17 @@ export async function changeMergeRequest(
   const ends = endOfAutoMerge(before, after)
   if (ends !== undefined) await giveUpAutoMerge(db, { id, user_id: actor.id }, ends)
   await recordCommonEvents(deed, before, after)
-  const isSeen = labelled || assigned || reviewed || isSeenTo(before, after)
+  const isNew = deed.quiet === true
+  if (changed || isNew)
+    await recordMergeRequest(db, before, {
+      action: actionOf(before, after, isNew),
+      author_id: actor.id,
+      changes: isNew ? {} : changes,
+      labels: labelMoves(labelled),
+      assignees: movesOf(assigned),
+      reviewers: movesOf(reviewed),
+    })
+  const isSeen = isGiven || isSeenTo(before, after)
   if (isSeen && deed.quiet !== true) await finishTodos(db, [id], actor.id)
 }
 
@@ -113,26 +128,12 @@ function endOfAutoMerge(before: MergeRequest, after: MergeRequestFields): GivenU
   return !isDraft(before.title) && isDraft(after.title) ? 'draft' : undefined
 }
 
-const plain = (row: MergeRequest): MergeRequestFields => ({
-  title: row.title,
-  description: row.description,
-  state: row.state,
-  target_branch: row.target_branch,
-  milestone_id: row.milestone_id,
-  squash: row.squash,
-  remove_source_branch: row.remove_source_branch,
-  allow_collaboration: row.allow_collaboration,
-  discussion_locked: row.discussion_locked,
-  closed_at: row.closed_at?.toISOString() ?? null,
-  closed_by_id: row.closed_by_id,
-})
-
 async function fieldsAfter(
   { db, actor, project, now }: MergeRequestDeed,
   before: MergeRequest,
   to: MergeRequestChange,
 ): Promise<MergeRequestFields> {
-  const kept = plain(before)
+  const kept = mergeRequestFields(before)
   const isOver = before.state === 'merged' || before.state === 'locked'
   const state = isOver ? before.state : (to.state ?? before.state)
   const milestone_id =
@@ -179,14 +180,14 @@ async function give(
   id: number,
   part: Part,
   wanted: readonly number[] | undefined,
-): Promise<boolean> {
-  if (wanted === undefined) return false
+): Promise<Given[]> {
+  if (wanted === undefined) return []
   const { db, project } = deed
   const changes = await giveParts(db, id, part, await readersOfCode(db, project, wanted))
-  if (changes.length === 0) return false
+  if (changes.length === 0) return []
   await notifyAssigned(deed, id, PARTS[part].todo, changes)
   if (deed.quiet !== true) await writeNote(deed, id, PARTS[part].note, PARTS[part].says(changes))
-  return true
+  return changes
 }
 
 /** Writes the system notes of a change, one for each changed column. */

@@ -17,6 +17,7 @@ import { leadOn } from './stacks.ts'
 import { noteVersion } from './versions.ts'
 import { repositoryPath } from '../places/projects.ts'
 import { recordState } from '../conversation/resource_events.ts'
+import { recordMergeRequest } from './events.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 import { finishTodos } from '../conversation/todos.ts'
 
@@ -216,6 +217,7 @@ async function finish(tools: Tools, repository: Repository, request: Landed, don
   await db.transaction(async (tx) => {
     if (!(await noteMerged(tx, { id, merge_commit_sha, squash_commit_sha, user_id }))) return
     await recordState(tx, { noteable_id: id, user_id, state: 'merged' })
+    await recordMergeRequest(tx, request, { action: 'merge', author_id: user_id })
     await writeSystemNote(tx, { noteable_id: id, author_id: user_id, action: 'merged', body: 'merged' })
     await finishTodos(tx, [id], user_id)
     const via = `merge request !${iid}`

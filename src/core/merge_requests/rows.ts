@@ -97,8 +97,9 @@ export interface Compared {
   readonly committer_emails: readonly string[]
 }
 
+type Noted = Pick<MergeRequest, 'id' | 'iid' | 'project_id'> & { fresh: boolean; before: string | null }
 const compared = statement(
-  (p: Slots<Compared & { id: number }>) => sql<{ fresh: boolean; before: string | null }>`
+  (p: Slots<Compared & { id: number }>) => sql<Noted>`
     with last as (
       select d.base_sha, d.start_sha, d.head_sha from merge_request_diffs d
        where d.merge_request_id = ${p.id} order by d.id desc limit 1
@@ -116,15 +117,11 @@ const compared = statement(
        set head_sha = ${p.head_sha}, merge_error = null, merge_status = ${p.status},
            updated_at = case when exists (select from made) then now() else m.updated_at end
      where m.id = ${p.id}
-    returning exists (select from made) as fresh, (select head_sha from last) as before`,
+    returning m.id, m.iid, m.project_id, exists (select from made) as fresh, (select head_sha from last) as before`,
 )
 
 /** Writes down what it compares now. `fresh` when that is something else than before. */
-export const noteCompared = (
-  db: Db,
-  id: number,
-  values: Compared,
-): Promise<{ readonly fresh: boolean; readonly before: string | null } | undefined> =>
+export const noteCompared = (db: Db, id: number, values: Compared): Promise<Noted | undefined> =>
   db.one(compared, { ...values, id })
 
 const setStatus = statement(

@@ -5,6 +5,7 @@ import type { Repository } from '../../git/repository.ts'
 import { giveUpAutoMerge } from './auto_merges.ts'
 import { hasResettable, resetApprovals } from './approvals.ts'
 import { readCommits } from '../repositories/commit_reading.ts'
+import { recordMergeRequest } from './events.ts'
 import { noteCompared, type Compared } from './rows.ts'
 import { moveThreads, traceThreads } from '../conversation/note_position_rows.ts'
 import { isSameChange, type Version } from '../conversation/note_positions.ts'
@@ -48,6 +49,8 @@ export async function noteVersion(
     const noted = await noteCompared(tx, id, now)
     if (noted?.fresh === true && noted.before !== now.head_sha)
       await giveUpAutoMerge(tx, { id, user_id }, 'source')
+    if (noted?.fresh === true && noted.before !== null && noted.before !== now.head_sha)
+      await recordMergeRequest(tx, noted, { action: 'update', author_id: user_id, oldrev: noted.before })
     // Another writer was first, and this version was not compared with that one's.
     if (noted?.fresh !== true || noted.before !== last?.head_sha) return
     if (words !== undefined)

@@ -22,6 +22,21 @@ export interface MergeRequestFields {
   readonly closed_by_id: number | null
 }
 
+/** The fields as they are. */
+export const mergeRequestFields = (row: MergeRequest): MergeRequestFields => ({
+  title: row.title,
+  description: row.description,
+  state: row.state,
+  target_branch: row.target_branch,
+  milestone_id: row.milestone_id,
+  squash: row.squash,
+  remove_source_branch: row.remove_source_branch,
+  allow_collaboration: row.allow_collaboration,
+  discussion_locked: row.discussion_locked,
+  closed_at: row.closed_at?.toISOString() ?? null,
+  closed_by_id: row.closed_by_id,
+})
+
 const lockOne = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('merge_requests').selectAll().where('id', '=', p.id).forUpdate(),
 )

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, statements, type Slots } from '../../db/statement.ts'
+import { recordMembers, type MemberChange } from './member_events.ts'
 import { lasts } from '../values/expiry.ts'
 import { ROLES, ROLE_NAMES } from '../sight/roles.ts'
 
@@ -16,6 +17,13 @@ export interface Source {
 type Kind = Pick<Source, 'kind'>
 
 export const LEVELS = Object.values(ROLES) as readonly number[]
+
+/** The source as columns of a member. */
+export const on = ({
+  kind,
+  id,
+}: Pick<Source, 'kind' | 'id'>): Pick<MemberChange, 'namespace_id' | 'project_id'> =>
+  kind === 'group' ? { namespace_id: id, project_id: null } : { namespace_id: null, project_id: id }
 
 /** Which levels can be given there: minimal access is of groups alone. */
 const isLevel = ({ kind }: Kind, level: number): boolean =>
@@ -166,6 +174,8 @@ export async function giveRole(db: Db, source: Source, ids: readonly number[], w
   if (wanted.length > 0)
     for (const row of await db.rows(insert(kind), { ...given, ids: [...new Set(wanted)] }))
       outcomes.set(row.user_id, { is: 'added' })
+  const added = having('added').map((user_id) => ({ user_id, ...on(source), access_level, expires_at }))
+  await recordMembers(db, 'add', added, by)
   return ids.map((id) => ({
     id,
     username: found.get(id)?.username,

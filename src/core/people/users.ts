@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { recordEvents } from '../../outbox/record.ts'
 import type { User } from '../../db/schema/tables.ts'
 import { q, statement, type Slots, type Sql } from '../../db/statement.ts'
 
@@ -56,7 +57,19 @@ async function insert(db: Db, user: NewUser, user_type: User['user_type']): Prom
 export async function create(db: Db, user: NewUser): Promise<User> {
   const row = await insert(db, user, 'human')
   await db.run(insertPersonalNamespace, { id: row.id, name: row.name, path: row.username })
+  await recordUser(db, 'user_create', row, user.created_by_id ?? null)
   return row
+}
+
+/** Records that a user was made or deleted. `by` is who did it. */
+export async function recordUser(
+  db: Db,
+  action: 'user_create' | 'user_destroy',
+  { id, name, username, email, created_at, updated_at }: User,
+  by: number | null,
+): Promise<void> {
+  const data = { name, username, email, created_at, updated_at }
+  await recordEvents(db, [{ kind: 'user', action, author_id: by, target_type: 'user', target_id: id, data }])
 }
 
 /** Inserts a user behind whom nobody stands: without a namespace, and with an address that receives nothing. */

@@ -4,6 +4,7 @@ import { violates } from '../../db/errors.ts'
 import type { Namespace } from '../../db/schema/tables.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { tooLong } from '../values/lengths.ts'
+import { recordGroups } from './place_events.ts'
 import { removeProjectsBelow } from './project_removal.ts'
 import { VISIBILITIES } from '../values/visibilities.ts'
 
@@ -83,14 +84,16 @@ export async function placeGroup(tx: Db, spot: Spot): Promise<Namespace> {
 }
 
 const removeNamespaces = statement(
-  (p: Slots<{ ids: readonly number[] }>) => sql`delete from namespaces where id = any(${p.ids}::bigint[])`,
+  (p: Slots<{ ids: readonly number[] }>) => sql<Namespace>`
+    delete from namespaces where id = any(${p.ids}::bigint[]) returning *`,
 )
 
 /** Deletes a group with all that is below it; repositories go once the transaction has ended. */
-export async function removeTree(tx: Db, id: number): Promise<void> {
+export async function removeTree(tx: Db, id: number, by: number | null): Promise<void> {
   const ids = await holdTree(tx, id)
-  await removeProjectsBelow(tx, id)
-  await tx.run(removeNamespaces, { ids })
+  await removeProjectsBelow(tx, id, by)
+  const gone = await tx.rows(removeNamespaces, { ids })
+  await recordGroups(tx, 'destroy', gone, by)
 }
 
 const ADDRESSES = ['routes_pkey', 'namespaces_full_path_key', 'projects_full_path_key']

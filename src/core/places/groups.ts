@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { Namespace } from '../../db/schema/tables.ts'
 import type { Visibility } from '../../db/schema/columns.ts'
+import { recordGroups } from './place_events.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 
 /** A group with what the caller holds on it. */
@@ -18,6 +19,8 @@ export interface NewGroup {
   readonly runners_token: Buffer
   readonly description?: string
   readonly settings?: object
+  /** The creator. */
+  readonly by?: number
 }
 
 const insertGroup = statement(
@@ -63,13 +66,15 @@ export const holdNamespace = (tx: Db, id: number): Promise<Namespace | undefined
 
 /** Inserts a group below its parent. Call inside a transaction. A path that is taken violates `routes_pkey`. */
 export async function create(db: Db, group: NewGroup): Promise<Namespace> {
-  const { parent, description = '', settings = {}, ...values } = group
-  return db.insert(insertGroup, {
+  const { parent, by = null, description = '', settings = {}, ...values } = group
+  const row = await db.insert(insertGroup, {
     ...values,
     parent_id: parent?.id ?? null,
     description,
     settings: JSON.stringify(settings),
   })
+  await recordGroups(db, 'create', [row], by)
+  return row
 }
 
 /** A group or a personal namespace, by its full path in any letter case. */

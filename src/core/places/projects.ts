@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import type { Namespace, Project as ProjectRow } from '../../db/schema/tables.ts'
 import type { Visibility } from '../../db/schema/columns.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
+import { recordProjects } from './place_events.ts'
 import { holdNamespace } from './groups.ts'
 import type { Instance } from '../../instance.ts'
 
@@ -79,7 +80,7 @@ export async function takeId({ db, git }: Pick<Instance, 'db' | 'git'>): Promise
 export async function create(db: Db, { namespace, ...project }: NewProject): Promise<ProjectRow> {
   // Held, so that the address is right even where the namespace is being renamed or moved.
   const home = (await holdNamespace(db, namespace.id)) ?? namespace
-  return db.insert(insertProject, {
+  const row = await db.insert(insertProject, {
     description: null,
     topics: [],
     repository_access_level: 'enabled',
@@ -91,6 +92,8 @@ export async function create(db: Db, { namespace, ...project }: NewProject): Pro
     namespace_id: namespace.id,
     full_path: `${home.full_path}/${project.path}`,
   })
+  await recordProjects(db, 'create', [row], project.creator_id)
+  return row
 }
 
 /** By id (`'12'`) or by full path (`'group/project'`), whoever asks. */

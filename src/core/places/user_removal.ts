@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { q, statement, type Slots } from '../../db/statement.ts'
 import { lasts } from '../values/expiry.ts'
 import { removeTree } from './group_tree.ts'
+import { recordUser } from '../people/users.ts'
 import { findInternal } from '../people/internal_users.ts'
 import { removeProjectsBelow } from './project_removal.ts'
 import { ROLES } from '../sight/roles.ts'
@@ -72,10 +73,15 @@ const removeUser = statement((p: Slots<{ id: number }>) => q.deleteFrom('users')
  * Removes a user with the personal namespace and its projects. What the user wrote is the ghost's from then on, or goes
  * too, and with it the groups that nobody else owns. Call inside a transaction.
  */
-export async function removeUserAndAll(db: Db, id: number, contributionsToo: boolean): Promise<void> {
-  await db.one(lock, { id })
+export async function removeUserAndAll(
+  db: Db,
+  id: number,
+  contributionsToo: boolean,
+  by: number | null,
+): Promise<void> {
+  const user = await db.one(lock, { id })
   if (contributionsToo) {
-    for (const group of await db.rows(groupsOwnedAlone, { id })) await removeTree(db, group.id)
+    for (const group of await db.rows(groupsOwnedAlone, { id })) await removeTree(db, group.id, by)
     for (const one of discard) await db.run(one, { id })
   } else {
     const { id: ghost_id } = await findInternal(db, 'ghost')
@@ -83,6 +89,7 @@ export async function removeUserAndAll(db: Db, id: number, contributionsToo: boo
     await db.run(handOverReactions, { id, ghost_id })
   }
   const own = await db.one(home, { id })
-  if (own !== undefined) await removeProjectsBelow(db, own.id)
+  if (own !== undefined) await removeProjectsBelow(db, own.id, by)
   await db.run(removeUser, { id })
+  if (user !== undefined) await recordUser(db, 'user_destroy', user, by)
 }

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { recordState } from '../conversation/resource_events.ts'
+import { recordEvents } from '../../outbox/record.ts'
+import { issueEvent } from './issue_events.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 import { finishTodos } from '../conversation/todos.ts'
 
@@ -40,11 +42,17 @@ export const closedBy = (texts: readonly string[]): number[] =>
     ),
   ].slice(0, MAX_CLOSED_ISSUES)
 
+interface Closed {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly confidential: boolean
+}
 const close = statement(
-  (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<{ id: number }>`
+  (p: Slots<{ project_id: number; iids: readonly number[]; user_id: number | null }>) => sql<Closed>`
     update issues set state = 'closed', closed_at = now(), closed_by_id = ${p.user_id}, updated_at = now()
      where project_id = ${p.project_id} and iid = any(${p.iids}::int[]) and state = 'opened'
-    returning id`,
+    returning id, iid, project_id, confidential`,
 )
 
 interface Deed {
@@ -62,7 +70,13 @@ interface Deed {
 export async function closeIssues(db: Db, iids: readonly number[], deed: Deed): Promise<void> {
   if (iids.length === 0) return
   const { project_id, user_id, via, code_of, merge_request_id } = deed
-  const ids = (await db.rows(close, { project_id, iids, user_id })).map(({ id }) => id)
+  const closed = await db.rows(close, { project_id, iids, user_id })
+  const ids = closed.map(({ id }) => id)
+  const state = { previous: 'opened', current: 'closed' }
+  await recordEvents(
+    db,
+    closed.map((issue) => issueEvent(issue, { action: 'close', author_id: user_id, changes: { state } })),
+  )
   await finishTodos(db, ids, user_id)
   for (const id of ids) {
     await recordState(db, { noteable_id: id, user_id, state: 'closed' })

@@ -100,16 +100,18 @@ export async function changeEpic(deed: EpicDeed, id: number, to: EpicChange): Pr
 }
 
 /** Gives an epic its labels; titles that nothing bears yet become labels of its group. */
-export const labelEpic = (
+export const labelEpic = async (
   { db, actor, line }: EpicDeed,
   noteable_id: number,
   { labels, add_labels, remove_labels }: EpicChange,
 ): Promise<boolean> =>
-  changeLabels(
-    db,
-    { noteable_id, user_id: actor.id, project_id: null, line, creates: true },
-    { set: labels, add: add_labels, remove: remove_labels },
-  )
+  (
+    await changeLabels(
+      db,
+      { noteable_id, user_id: actor.id, project_id: null, line, creates: true },
+      { set: labels, add: add_labels, remove: remove_labels },
+    )
+  ).length > 0
 
 async function tell({ db, actor }: EpicDeed, now: Epic, after: Columns): Promise<void> {
   const note = { noteable_id: now.id, author_id: actor.id }

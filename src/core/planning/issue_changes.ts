@@ -1,13 +1,23 @@
 import type { Db } from '../../db/db.ts'
 import type { Issue } from '../../db/schema/planning.ts'
-import { assignIssue, findEpicAbove, lockIssue, writeIssue, type IssueColumns } from './issue_rows.ts'
+import {
+  assignIssue,
+  findEpicAbove,
+  issueColumns,
+  lockIssue,
+  writeIssue,
+  type IssueColumns,
+  type Reassigned,
+} from './issue_rows.ts'
+import { recordIssue } from './issue_events.ts'
 import { checkEpicOf } from './epic_secrecy.ts'
 import * as says from '../conversation/system_note_sentences.ts'
-import { changeLabels } from './labelling.ts'
+import { changeLabels, labelMoves } from './labelling.ts'
 import { findMilestone } from './milestones.ts'
 import type { Project } from '../places/projects.ts'
 import { readersAmong } from '../sight/readers.ts'
 import { recordIteration, recordWeight } from '../conversation/resource_events.ts'
+import { actionOf, changesBetween, movesOf } from '../../outbox/changes.ts'
 import { ROLES } from '../sight/roles.ts'
 import { finishTodos, isSeenTo } from '../conversation/todos.ts'
 import {
@@ -77,37 +87,34 @@ export async function changeIssue(deed: IssueDeed, issueId: number, to: IssueCha
     { set: to.labels, add: to.add_labels, remove: to.remove_labels },
   )
   const reassigned = await reassign(deed, { ...before, confidential: after.confidential }, to.assignee_ids)
-  const changed = differs(before, after) || labelled || reassigned || to.updated_at !== undefined
+  const changes = changesBetween(issueColumns(before), after)
+  const isGiven = labelled.length + reassigned.length > 0
+  const changed = Object.keys(changes).length > 0 || isGiven || to.updated_at !== undefined
   if (changed) await writeIssue(db, issueId, after, to.updated_at)
   if (deed.quiet !== true) await tell(deed, before, after)
   await record(deed, before, after)
-  const isSeen = labelled || reassigned || isSeenTo(before, after)
+  const isNew = deed.quiet === true
+  if (changed || isNew)
+    await recordIssue(
+      db,
+      { ...before, confidential: after.confidential },
+      {
+        action: actionOf(before, after, isNew),
+        author_id: actor.id,
+        changes: isNew ? {} : changes,
+        labels: labelMoves(labelled),
+        assignees: movesOf(reassigned),
+      },
+    )
+  const isSeen = isGiven || isSeenTo(before, after)
   if (isSeen && deed.quiet !== true) await finishTodos(db, [issueId], actor.id)
   return changed
 }
 
-const dayOf = (moment: Date | null): string | null => moment?.toISOString() ?? null
-
-const plain = (row: Issue): IssueColumns => ({
-  title: row.title,
-  description: row.description,
-  state: row.state,
-  issue_type: row.issue_type,
-  confidential: row.confidential,
-  milestone_id: row.milestone_id,
-  epic_id: row.epic_id,
-  iteration_id: row.iteration_id,
-  weight: row.weight,
-  due_date: row.due_date,
-  discussion_locked: row.discussion_locked,
-  closed_at: dayOf(row.closed_at),
-  closed_by_id: row.closed_by_id,
-})
-
 const kept = <T>(wanted: T | undefined, now: T): T => (wanted === undefined ? now : wanted)
 
 async function columnsAfter(deed: IssueDeed, before: Issue, to: IssueChange): Promise<IssueColumns> {
-  const now = plain(before)
+  const now = issueColumns(before)
   const state = kept(to.state, now.state)
   const closing = state === now.state ? {} : closed(deed, state, to.updated_at)
   return {
@@ -156,15 +163,12 @@ async function epicAfter(
   return (await findEpicAbove(deed.db, deed.project.traversal_ids, who, ref))?.id ?? now
 }
 
-const differs = (before: Issue, after: IssueColumns): boolean =>
-  JSON.stringify(plain(before)) !== JSON.stringify({ ...plain(before), ...after })
-
 async function reassign(
   deed: IssueDeed,
   issue: Pick<Issue, 'id' | 'confidential'>,
   wanted: readonly number[] | undefined,
-): Promise<boolean> {
-  if (wanted === undefined) return false
+): Promise<Reassigned[]> {
+  if (wanted === undefined) return []
   const { db, project } = deed
   const readers = await readersAmong(db, wanted, {
     id: issue.id,
@@ -178,10 +182,10 @@ async function reassign(
     issue.id,
     readers.map(({ id }) => id),
   )
-  if (changes.length === 0) return false
+  if (changes.length === 0) return []
   await notifyAssigned(deed, issue.id, 'assigned', changes)
   if (deed.quiet !== true) await writeNote(deed, issue.id, 'assignee', says.reassigned(changes))
-  return true
+  return changes
 }
 
 /** Writes the system notes of a change, one for each changed column. */

@@ -23,6 +23,25 @@ export interface IssueColumns {
   readonly closed_by_id: number | null
 }
 
+const dayOf = (moment: Date | null): string | null => moment?.toISOString() ?? null
+
+/** The columns as they are. */
+export const issueColumns = (row: Issue): IssueColumns => ({
+  title: row.title,
+  description: row.description,
+  state: row.state,
+  issue_type: row.issue_type,
+  confidential: row.confidential,
+  milestone_id: row.milestone_id,
+  epic_id: row.epic_id,
+  iteration_id: row.iteration_id,
+  weight: row.weight,
+  due_date: row.due_date,
+  discussion_locked: row.discussion_locked,
+  closed_at: dayOf(row.closed_at),
+  closed_by_id: row.closed_by_id,
+})
+
 const lockOne = statement((p: Slots<{ id: number }>) =>
   q.selectFrom('issues').selectAll().where('id', '=', p.id).forUpdate(),
 )

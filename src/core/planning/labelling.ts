@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
+import { movesOf, type Moves } from '../../outbox/changes.ts'
 import { cleanTitle, lastOfScopes, scopeOf, titleFaults } from './label_rules.ts'
 
 /** The record that is labelled, the actor, and the source of its labels. */
@@ -21,6 +22,15 @@ export interface LabelChange {
   readonly add?: readonly string[] | undefined
   readonly remove?: readonly string[] | undefined
 }
+
+/** A label that a record got or lost. */
+export interface LabelMove {
+  readonly label_id: number
+  readonly action: 'add' | 'remove'
+}
+
+export const labelMoves = (moves: readonly LabelMove[]): Moves =>
+  movesOf(moves.map(({ label_id, action }) => ({ id: label_id, added: action === 'add' })))
 
 const COLOR = '#6699cc'
 
@@ -53,7 +63,7 @@ const link = statement(
       scopes: readonly string[]
       exactly: boolean
     }>,
-  ) => sql`
+  ) => sql<LabelMove>`
     with gone as (
       delete from label_links k
        where k.noteable_id = ${p.noteable_id}
@@ -73,7 +83,8 @@ const link = statement(
     insert into resource_label_events (noteable_id, user_id, label_id, action)
     select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'add' from fresh
     union all
-    select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'remove' from gone`,
+    select ${p.noteable_id}::bigint, ${p.user_id}::bigint, label_id, 'remove' from gone
+    returning label_id, action`,
 )
 
 const clean = (given: readonly string[]): string[] => given.flatMap((text) => text.split(',')).map(cleanTitle)
@@ -112,11 +123,11 @@ export async function findLabels(
 
 /**
  * Changes the labels of a record and writes down what came and went. Call inside the transaction of the deed, which
- * holds the record's row. Says whether anything changed. A scoped label takes the place of the one with the same scope
+ * holds the record's row. Returns what came and went. A scoped label takes the place of the one with the same scope
  * that was there, and of one that is named before it.
  */
-export async function changeLabels(db: Db, labelled: Labelled, change: LabelChange): Promise<boolean> {
-  if (change.set === undefined && change.add === undefined && change.remove === undefined) return false
+export async function changeLabels(db: Db, labelled: Labelled, change: LabelChange): Promise<LabelMove[]> {
+  if (change.set === undefined && change.add === undefined && change.remove === undefined) return []
   const { noteable_id, user_id, project_id, line, creates } = labelled
   const given = [...(change.set ?? []), ...(change.add ?? [])]
   const wanted = titlesOf(given)
@@ -128,14 +139,12 @@ export async function changeLabels(db: Db, labelled: Labelled, change: LabelChan
   const idsOf = (titles: readonly string[]): number[] => titles.flatMap((title) => ids.get(title) ?? [])
   // Absent and removed labels exclude nothing.
   const added = lastOfScopes(clean(given).filter((title) => ids.has(title) && !unwanted.includes(title)))
-  return (
-    (await db.run(link, {
-      noteable_id,
-      user_id,
-      add: idsOf(added),
-      remove: idsOf(unwanted),
-      scopes: added.flatMap((title) => scopeOf(title) ?? []),
-      exactly: change.set !== undefined,
-    })) > 0
-  )
+  return db.rows(link, {
+    noteable_id,
+    user_id,
+    add: idsOf(added),
+    remove: idsOf(unwanted),
+    scopes: added.flatMap((title) => scopeOf(title) ?? []),
+    exactly: change.set !== undefined,
+  })
 }

@@ -27,11 +27,11 @@ function mark(run: MergeRequestRun, as: 'draft' | 'ready', title: string): Told 
 export async function approveIt(run: MergeRequestRun): Promise<Told> {
   const { db, actor, row } = run
   if ((run.change.state ?? row.state) !== 'opened') return undefined
-  const isNew = await approve(db, { id: row.id, user_id: actor.id })
+  const isNew = await approve(db, row, actor.id)
   return isNew ? 'Approved the current merge request.' : undefined
 }
 export async function unapproveIt({ db, actor, row }: MergeRequestRun): Promise<Told> {
-  const had = await unapprove(db, { id: row.id, user_id: actor.id })
+  const had = await unapprove(db, row, actor.id)
   return had ? 'Unapproved the current merge request.' : undefined
 }
 

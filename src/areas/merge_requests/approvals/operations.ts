@@ -92,7 +92,7 @@ export const approveMergeRequest = operation({
     if (params.sha !== undefined && params.sha !== mergeRequest.head_sha)
       throw otherHead(mergeRequest.head_sha ?? '')
     const isOpen = mergeRequest.state === 'opened'
-    if (!isOpen || !(await approve(db, { id: mergeRequest.id, user_id: actor.id }))) throw unauthorized()
+    if (!isOpen || !(await approve(db, mergeRequest, actor.id))) throw unauthorized()
     return present(ctx)
   },
   returns: Approvals,
@@ -107,7 +107,7 @@ export const unapproveMergeRequest = operation({
   gates: [project, signedIn, developer, mergeRequest],
   handle: async (ctx) => {
     const { db, actor, mergeRequest } = ctx
-    if (!(await unapprove(db, { id: mergeRequest.id, user_id: actor.id }))) throw noSuchRecord()
+    if (!(await unapprove(db, mergeRequest, actor.id))) throw noSuchRecord()
     return present(ctx)
   },
   returns: Approvals,
