@@ -26,7 +26,7 @@ import type { Config } from './config.ts'
 import { processCommitMessages } from './core/pushes/commit_references.ts'
 import { sendInvitations } from './core/people/invitation_mail.ts'
 import { scheduleIterations } from './core/planning/iteration_schedule.ts'
-import { openMoving } from './core/pushes/pending_ref_updates.ts'
+import { openPendingRefUpdates } from './core/pushes/pending_ref_updates.ts'
 import { openOutbound, type OutboundLimits } from './core/settings/outbound_requests.ts'
 import { importRepository } from './core/pushes/import_job.ts'
 import { watchImports } from './core/pushes/import_watch.ts'
@@ -38,7 +38,7 @@ import {
   measureRepository,
 } from './core/repositories/repositories.ts'
 import { openSettings } from './core/settings/settings.ts'
-import { openUnheardPushes } from './core/pushes/undelivered_pushes.ts'
+import { openUndeliveredPushes } from './core/pushes/undelivered_pushes.ts'
 import { syncIncident } from './alerts/incidents.ts'
 import { pruneErrorEvents } from './errors/partitions.ts'
 import type { Client } from './db/client.ts'
@@ -172,9 +172,9 @@ async function furnish(
       settings,
       vault,
       outbound,
-      pendingRefUpdates: openMoving(
-        join(config.dataDir, 'pendingRefUpdates'),
-        openUnheardPushes(join(config.dataDir, 'unheard')),
+      pendingRefUpdates: openPendingRefUpdates(
+        join(config.dataDir, 'moving'),
+        openUndeliveredPushes(join(config.dataDir, 'unheard')),
       ),
       traces: openTraces(join(config.dataDir, 'traces')),
     },

@@ -88,7 +88,7 @@ export interface Operation<
   readonly takes?: number
   /**
    * `refs` where git refs move: git first, then the rows, by single statements and without a transaction. The reconciler
-   * of `core/pushes.ts` mends a crash between the two. `upstream` where a POST waits for another server, without a
+   * of `core/pushes/reconciler.ts` mends a crash between the two. `upstream` where a POST waits for another server, without a
    * transaction. `rows` where git is read before or after the rows are written: the handler writes
    * them in one `ctx.transact`.
    */

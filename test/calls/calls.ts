@@ -18,9 +18,9 @@ type Of<T> = T | ((scene: Scene) => T)
 export interface Calls {
   /** A line for each operation: its name, then a status for each of `CALLERS` where group and project are private. */
   readonly inPrivate: string
-  /** Lines that are otherwise where both are public. */
+  /** Lines that differ where both are public. */
   readonly inPublic?: string
-  /** Lines that are otherwise where both are internal than: as in public for users, as in private for nobody. */
+  /** Lines that differ where both are internal. Others: for users as in public, for anonymous callers as in private. */
   readonly inInternal?: string
   /** By operation: every required parameter, valid; or the body as it is. */
   readonly bodies?: Readonly<Record<string, Of<object | string>>>

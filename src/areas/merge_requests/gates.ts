@@ -23,7 +23,7 @@ export const readsMergeRequests = allows({
 export const manages = (actor: Actor | null, project: Project): boolean =>
   actor?.admin === true || project.role >= ROLES.developer
 
-/** The author, an assignee or reviewer, or at least Developer. */
+/** The author, or at least Developer. */
 export const changesIt: Gate<
   'allows',
   never,

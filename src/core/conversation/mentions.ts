@@ -99,7 +99,7 @@ async function readersOf(
   return rows.map(({ id }) => id)
 }
 
-/** Writes under what the text speaks of that it does; of what is not for everybody nothing is said elsewhere. */
+/** Writes cross references on the referenced records; confidential sources leave none. */
 async function refer(
   { db, actor, about, project, internal }: Spoken,
   references: readonly Reference[],

@@ -39,7 +39,7 @@ export interface IssueChange {
   readonly milestone_id?: number | null | undefined
   /** `given`: the id of one that the caller has found, in whatever group; others are looked for above the project. */
   readonly epic?: { readonly by: 'given' | 'id' | 'iid'; readonly value: number } | null | undefined
-  /** One that its finder has seen to. */
+  /** Checked by the caller: an iteration that the project can use. */
   readonly iteration_id?: number | null | undefined
   readonly weight?: number | null | undefined
   readonly due_date?: string | null | undefined

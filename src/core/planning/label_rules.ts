@@ -61,9 +61,9 @@ export function scopeOf(title: string): string | undefined {
   return end === -1 ? undefined : title.slice(0, end + BETWEEN.length)
 }
 
-/** Of scoped titles that exclude each other the one that is named last, and all that are not scoped. */
+/** The last title of each scope, and all titles without a scope. */
 export const lastOfScopes = (titles: readonly string[]): string[] => [
-  // No title without a scope is called like one, which ends with what makes it one.
+  // Scopes end with `::`, so that no title without a scope equals one.
   ...new Map(titles.map((title) => [scopeOf(title) ?? title, title])).values(),
 ]
 

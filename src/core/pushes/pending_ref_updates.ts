@@ -18,7 +18,7 @@ export interface RefUpdateMark {
  */
 export interface PendingRefUpdates {
   /** Moves that were acknowledged and that the database has yet to be told of. */
-  readonly unheard: UndeliveredPushes
+  readonly undelivered: UndeliveredPushes
   /**
    * Call before refs of the project move, `first` when it has no commit yet; the mark is durable when it resolves. Call
    * what it returns when the rows have heard, or `false` when they have not. The mark of a first commit goes at once:
@@ -44,11 +44,11 @@ interface Entry {
 }
 
 /** Keeps marks as empty files in `directory`, which it makes. */
-export const openMoving = (directory: string, unheard: UndeliveredPushes): PendingRefUpdates =>
-  new Marks(directory, unheard)
+export const openPendingRefUpdates = (directory: string, undelivered: UndeliveredPushes): PendingRefUpdates =>
+  new Marks(directory, undelivered)
 
 class Marks implements PendingRefUpdates {
-  readonly unheard: UndeliveredPushes
+  readonly undelivered: UndeliveredPushes
   readonly #directory: string
   readonly #nonce = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
@@ -56,9 +56,9 @@ class Marks implements PendingRefUpdates {
   #closed: Entry[] = []
   #round = 0
 
-  constructor(directory: string, unheard: UndeliveredPushes) {
+  constructor(directory: string, undelivered: UndeliveredPushes) {
     this.#directory = directory
-    this.unheard = unheard
+    this.undelivered = undelivered
   }
 
   async begin(projectId: number, first: boolean): Promise<(heard: boolean) => Promise<void>> {

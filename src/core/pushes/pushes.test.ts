@@ -156,10 +156,10 @@ test('a push that is told several times asks for its jobs once', async () => {
   const to = tip(directory, 'main')
   const moves = ['main', 'other'].map((name) => ({ ref: `refs/heads/${name}`, from: undefined, to }))
   const push = { push_id: randomUUID(), project_id: project.id, user_id: maintainer.id, moves }
-  await tools().pendingRefUpdates.unheard.keep(push)
-  await tools().pendingRefUpdates.unheard.keep(push)
+  await tools().pendingRefUpdates.undelivered.keep(push)
+  await tools().pendingRefUpdates.undelivered.keep(push)
   await Promise.all([1, 2].map(() => tellOfPush(tools(), push)))
-  await tools().pendingRefUpdates.unheard.tellAll((one) => tellOfPush(tools(), one))
+  await tools().pendingRefUpdates.undelivered.tellAll((one) => tellOfPush(tools(), one))
   const asked = await rowsOf(
     code.world,
     `select j.id from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id

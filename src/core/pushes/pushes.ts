@@ -65,7 +65,7 @@ export async function movingRefs<Result>(
       () => true,
       async () => {
         // On disk until the database is back: refs alone do not tell which commits are new.
-        if (push) await tools.pendingRefUpdates.unheard.keep(push).catch(() => {})
+        if (push) await tools.pendingRefUpdates.undelivered.keep(push).catch(() => {})
         return false
       },
     )

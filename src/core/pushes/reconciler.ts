@@ -59,7 +59,7 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
     }
   }
   const tell = (): Promise<void> =>
-    tools.pendingRefUpdates.unheard
+    tools.pendingRefUpdates.undelivered
       .tellAll((push) => tellOfPush(tools, push))
       .catch((error: unknown) => say({ err: error }, 'kept pushes could not be told of'))
   await run(() => tools.pendingRefUpdates.others(), false)
@@ -76,7 +76,7 @@ export async function startReconciler(tools: Tools, say: Say): Promise<Reconcile
   }, ROUND)
   clock.unref()
   const telling = setInterval(() => {
-    if (tools.pendingRefUpdates.unheard.waiting()) current = current.then(tell)
+    if (tools.pendingRefUpdates.undelivered.waiting()) current = current.then(tell)
   }, TELLING)
   telling.unref()
   return {

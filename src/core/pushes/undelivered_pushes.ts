@@ -27,7 +27,7 @@ export interface UndeliveredPushes {
 }
 
 /** Keeps each push as a file in `directory`, which it makes. */
-export function openUnheardPushes(directory: string): UndeliveredPushes {
+export function openUndeliveredPushes(directory: string): UndeliveredPushes {
   let waiting = false
   let telling: Promise<void> = Promise.resolve()
   const tellOnce = async (tell: (push: UndeliveredPush) => Promise<void>): Promise<void> => {

@@ -4,7 +4,7 @@ import { statement, type Slots } from '../../db/statement.ts'
 import { ROLES } from '../sight/roles.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Rights to change a protected branch. A level of 0 admits no user, 60 administrators only. */
+/** Rights to change a protected branch. A level of 0 admits only the users it names, 60 only administrators. */
 export interface PushRule {
   readonly push: number
   readonly merge: number

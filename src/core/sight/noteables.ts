@@ -4,7 +4,7 @@ import type { Epic, Issue, MergeRequest, Snippet } from '../../db/schema/plannin
 import { statement, type Slots } from '../../db/statement.ts'
 import { ROLES, seldomHeldBy, openTo, roleInNamespace, type Viewer } from './roles.ts'
 
-// Visibility of issues, merge requests, snippets and epics inside a parent that the viewer sees: the one place for it.
+// Visibility of issues, snippets and epics inside a parent that the viewer sees; of merge requests in `merge_requests.ts`.
 
 /** As part of a statement that names an issue `i`; `role` is what the viewer holds on the issue's project. */
 export const seesIssue = (

@@ -11,7 +11,7 @@ interface Readable {
   readonly confidential: boolean
 }
 
-/** A confidential issue is seen by its author and by those who have it already. */
+/** Whether the user `u` is the author or an assignee of the issue. */
 const owns = (id: RawBuilder<number>): RawBuilder<boolean> => sql`(
   exists (select from issues i where i.id = ${id} and i.author_id = u.id)
   or exists (select from issue_assignees a where a.issue_id = ${id} and a.user_id = u.id))`
@@ -21,10 +21,10 @@ const find = statement(
     select u.id, u.username
       from users u, projects p, (select ${p.line}::bigint[] as ids) line, lateral (select ${held} as role offset 0) holds
      where p.id = ${p.project_id} and u.id = any(${p.user_ids}::bigint[]) and u.state = 'active'
-       and (u.admin or holds.role >= case when ${p.confidential}::boolean and not ${owns(p.id)}
-                                          then ${sql.lit(ROLES.planner)} else ${sql.lit(ROLES.guest)} end
-            or (not ${p.confidential}::boolean
-                and (p.visibility = 'public' or (p.visibility = 'internal' and not u.external))))
+       and (u.admin
+            or (holds.role >= ${sql.lit(ROLES.guest)} or p.visibility = 'public'
+                or p.visibility = 'internal' and not u.external)
+               and (not ${p.confidential}::boolean or holds.role >= ${sql.lit(ROLES.planner)} or ${owns(p.id)}))
      order by u.id`,
 )
 

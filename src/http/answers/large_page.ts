@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { unavailable } from '../problems.ts'
 import { partsOf, rowParts } from './row_parts.ts'
-import { inTurn } from './turns.ts'
+import { inOwnLoopTurn } from './loop_turns.ts'
 
 /** Bytes of JSON up to which a page is written at once, with its tag. */
 const MAX_WHOLE_BYTES = 4 * 1024 * 1024
@@ -64,7 +64,7 @@ function streamOf(chunks: Generator<string>, stallMs: number): Readable {
     highWaterMark: BUFFERED_BYTES,
     read() {
       clock.refresh()
-      inTurn(() => {
+      inOwnLoopTurn(() => {
         if (this.destroyed) return
         try {
           const { done, value } = chunks.next()

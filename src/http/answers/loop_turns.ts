@@ -2,7 +2,7 @@
 const waiting: (() => void)[] = []
 
 /** Runs `work` in a turn of the event loop that it shares with no other such work. */
-export function inTurn(work: () => void): void {
+export function inOwnLoopTurn(work: () => void): void {
   waiting.push(work)
   if (waiting.length === 1) setImmediate(next)
 }
