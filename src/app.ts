@@ -8,6 +8,8 @@ import { StorageAway } from './blobs/storage.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
 import { mountInvites } from './console/invites.ts'
+import { mountConsole, type ConsoleOptions } from './console/mount.ts'
+import { pageAddress } from './console/web/address.ts'
 import { mountCoordinator } from './coordinator/routes.ts'
 import { createWaiting } from './coordinator/waiting.ts'
 import { isAway, isDiskFull } from './db/errors.ts'
@@ -16,10 +18,16 @@ import { foldPaths } from './http/server/addresses.ts'
 import { allowedAt } from './http/server/allowed.ts'
 import type { AnswerCheck } from './http/answers/answers.ts'
 import { mount } from './http/dispatch.ts'
+import { problemOf, type Faults } from './http/server/fault.ts'
 import { createServer, type ServerOptions } from './http/server/server.ts'
 import type { Opened } from './open.ts'
 import type { TransportOptions } from './transport/git_http.ts'
 import { mountGit } from './transport/git_routes.ts'
+
+const FAULTS: Faults = {
+  isAway: (error) => isAway(error) || isGitAway(error) || error instanceof StorageAway,
+  isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),
+}
 
 // Where the doors are constructed; what they open on is in `open.ts`.
 
@@ -43,10 +51,12 @@ export function createApp(
     logger: log,
     onAnswer: metrics.onAnswer,
     allowed: allowedAt('/api/v4', served),
-    rewrite: (url) => packageAddress(fold(url)),
+    rewrite: (url, asked) => {
+      const known = packageAddress(fold(url))
+      return known === url ? pageAddress(url, asked) : known
+    },
     trustProxy: config.trustedProxies,
-    isAway: (error) => isAway(error) || isGitAway(error) || error instanceof StorageAway,
-    isDiskFull: (error) => isDiskFull(error) || isGitDiskFull(error),
+    ...FAULTS,
     ...options,
   })
   const admit = createLimiter(instance.settings)
@@ -65,5 +75,8 @@ export function createApp(
   const { drain } = mountHealth(app, { client, metrics, config, blobs: instance.blobs, signIn, admit })
   mountDocs(app, served, config)
   mountInvites(app, instance, admit)
+  const faultOf: ConsoleOptions['faultOf'] = (error, request) =>
+    problemOf(error, request, { ...FAULTS, ...options })
+  mountConsole(app, { operations: served, instance, admit, checkAnswers, faultOf })
   return { app, drain }
 }

@@ -30,7 +30,7 @@ export const SETTINGS: Readonly<
   impersonation_enabled: t.Boolean(),
   max_attachment_size: t.Integer({ minimum: 0, maximum: 999_999_999, description: NO_EFFECT }),
   password_authentication_enabled_for_git: t.Boolean({ description: NO_EFFECT }),
-  password_authentication_enabled_for_web: t.Boolean({ description: NO_EFFECT }),
+  password_authentication_enabled_for_web: t.Boolean({ description: 'Whether passwords open the console' }),
   personal_access_token_prefix: t.String(),
   require_admin_approval_after_user_signup: t.Boolean({ description: NO_EFFECT }),
   send_user_confirmation_email: t.Boolean({ description: NO_EFFECT }),

@@ -10,7 +10,7 @@ const PROFILE = [
 
 /** Fields of a user that administrators set, beside name and address. */
 export const userParams = {
-  password: t.Optional(t.String({ description: 'Checked and not kept: nobody signs in with one' })),
+  password: t.Optional(t.String({ description: 'Opens the console; a new one ends the sessions there' })),
   bio: t.Optional(t.String()),
   location: line,
   linkedin: line,

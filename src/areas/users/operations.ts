@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { administrator, anyone, signedIn } from '../../access/gates/gates.ts'
+import { setPassword } from '../../access/passwords.ts'
 import { isInternal } from '../../core/people/internal_users.ts'
 import { ownsAlone, removeUserAndAll } from '../../core/places/user_removal.ts'
 import { attributeFilter } from '../../core/people/custom_attributes.ts'
@@ -184,6 +185,8 @@ export const createUser = operation({
     })
     await users.update(db, made.id, changes)
     await identify(db, made.id, params)
+    if (params.password !== undefined && params.force_random_password !== true)
+      await setPassword(db, made.id, params.password)
     if (params.public_email && !(await users.hasEmail(db, made.id, params.public_email))) throw notOwned()
     return presentFully(existing(await users.find(db, made.id)), { config })
   },
@@ -211,6 +214,7 @@ export const updateUser = operation({
     const changes = changesFrom(params)
     await orTaken(users.update(db, user.id, changes))
     await identify(db, user.id, params)
+    if (params.password !== undefined) await setPassword(db, user.id, params.password)
     const { public_email } = changes
     if (public_email && !(await users.hasEmail(db, user.id, public_email))) throw notOwned()
     return presentFully(existing(await users.find(db, user.id)), { config })

@@ -31,7 +31,7 @@ export const DEFAULT_SETTINGS = {
   /** Decides with `tier` which operations are open; the configuration's holds until this is set. */
   offering: 'self-managed' as Licence['offering'],
   password_authentication_enabled_for_git: false,
-  password_authentication_enabled_for_web: false,
+  password_authentication_enabled_for_web: true,
   personal_access_token_prefix: 'glpat-',
   require_admin_approval_after_user_signup: true,
   send_user_confirmation_email: false,

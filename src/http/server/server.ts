@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, {
   LogController,
@@ -33,7 +33,7 @@ export interface ServerOptions extends Faults {
   /** The methods that an address has, for requests that nothing serves. */
   readonly allowed?: Allowed
   /** Brings an address to the form in which it is routed. */
-  readonly rewrite?: (url: string) => string
+  readonly rewrite?: (url: string, asked: Pick<IncomingMessage, 'method' | 'headers'>) => string
   /** The proxies whose `X-Forwarded-For` is believed: addresses and ranges. */
   readonly trustProxy?: readonly string[]
   /** Bytes of a request body. */
@@ -62,7 +62,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A request may name a server before its path. What it names is not this server's address, and may hold a password.
-    rewriteUrl: ({ url = '/' }) => rewrite(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/')),
+    rewriteUrl: ({ url = '/', method, headers }) =>
+      rewrite(url.replace(/^\w+:\/\/[^/?#]*\/?/, '/'), { method, headers }),
     // These come before the hooks, so the headers of every answer are added here.
     frameworkErrors: ({ code }, request, reply) =>
       void refuse(
