@@ -145,7 +145,7 @@ test('every page of a project and a group is open to its members, and of public 
     assert.equal((await mira.get(page)).status, 200, page)
 })
 
-test('what a viewer may not see and what is not there are the same page', async () => {
+test('hidden and absent records have the same page', async () => {
   const hidden = await world.make.project({
     path: 'hidden',
     group: await world.make.group({ path: 'vault' }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Someone } from './makers.ts'
 import type { Answered, World } from './world.ts'
 
-/** What the world of the console's tests holds, by the addresses that pages stand at. */
+/** Records of the world of the console tests, by the parts of their addresses. */
 export interface ConsoleWorld {
   readonly mira: Someone
   readonly jonas: Someone

@@ -150,7 +150,7 @@ export const readMergeRequests = (
 export const ISSUE_STATES = ['opened', 'closed', 'all'] as const
 export const MERGE_STATES = ['opened', 'merged', 'closed', 'all'] as const
 
-/** What stands beside an issue or a merge request. */
+/** One property of an issue or a merge request. */
 export const fact = (title: string, content: Html | string | number | null | undefined | false): Html =>
   html`<div>
     <h2>${title}</h2>

@@ -28,7 +28,7 @@ export async function all<T>(
   return items
 }
 
-/** How many open issues each person has, the most first. */
+/** Issues of each person, the most first. */
 function loads(issues: readonly Issue[]): { user: User | null; open: number; done: number }[] {
   const found = new Map<number, { user: User | null; open: number; done: number }>()
   for (const issue of issues)

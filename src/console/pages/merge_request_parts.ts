@@ -11,7 +11,7 @@ export interface Approvals {
   readonly user_can_approve: boolean
 }
 
-/** What stands between a merge request and its merge, in words. */
+/** Reasons for which a merge request cannot be merged, in words. */
 const OBSTACLES: Readonly<Record<string, string>> = {
   checking: 'Whether it can be merged is being checked.',
   unchecked: 'Whether it can be merged is being checked.',

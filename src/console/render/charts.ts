@@ -4,7 +4,7 @@ const [WIDTH, HEIGHT] = [560, 230]
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 10, 12, 24]
 const DAY = 86_400_000
 
-/** What happened to the issues of a milestone or an iteration. */
+/** A change of the issues of a milestone or an iteration. */
 export interface BurnEvent {
   readonly created_at: string
   readonly weight: number | null
@@ -103,7 +103,7 @@ function axes({ from, end, most, x, y }: Axes): Html {
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** How much of a whole is done, as a bar. */
+/** The done part of a whole, as a bar. */
 export const meter = (part: number, whole: number, label: string): Html => {
   const width = whole === 0 ? 0 : round((100 * part) / whole)
   return html`<svg

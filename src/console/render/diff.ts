@@ -36,7 +36,7 @@ function readDiff(diff: string): Line[] {
   return lines
 }
 
-/** What is said about a line of a file: the key is `old_new`, either side empty. */
+/** Discussions on lines of a file: the key is `old_new`, either side empty. */
 export type Talk = ReadonlyMap<string, Part>
 export const lineKey = (old: number | null | undefined, fresh: number | null | undefined): string =>
   `${old ?? ''}_${fresh ?? ''}`

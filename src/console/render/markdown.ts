@@ -34,7 +34,7 @@ for (const rule of ['heading_open', 'heading_close'] as const)
 interface Place {
   /** The path of a project: `#1` and `!1` are its issues and merge requests. */
   readonly project?: string | undefined
-  /** Where relative links begin: the folder of a file. */
+  /** The address at which relative links begin: the folder of a file. */
   readonly base?: string | undefined
 }
 

@@ -4,14 +4,14 @@ import type { Instance } from '../../instance.ts'
 import { enter, actorOf, foundIn } from '../../access/entry_row.ts'
 import { writer } from '../../http/answers/answers.ts'
 import {
-  compileAlong,
+  compilePreload,
   contextOf,
   entryOf,
   type AnyContext,
   type Visit,
   type Visitor,
 } from '../../http/entry.ts'
-import { onceFor } from '../../http/once.ts'
+import { memoizeByObject } from '../../http/memoize.ts'
 import { Answer, pageOptionsOf, type NamedOperation, type PageRequest } from '../../http/operation.ts'
 import { emptyTree, type Tree, type Value } from '../../http/params/forms.ts'
 import { unauthorized } from '../../http/problems.ts'
@@ -65,21 +65,21 @@ function createRun(
   byName: ReadonlyMap<string, NamedOperation>,
   instance: Instance,
 ): (userId: number | null) => Run {
-  const alongOf = onceFor(compileAlong)
-  const visitorOf = async (userId: number | null, along: Visit['along']): Promise<Visitor> => {
-    const row = await enter(instance.db, userId === null ? 'nobody' : 'user_id', userId, along)
+  const preloadOf = memoizeByObject(compilePreload)
+  const visitorOf = async (userId: number | null, preload: Visit['preload']): Promise<Visitor> => {
+    const row = await enter(instance.db, userId === null ? 'nobody' : 'user_id', userId, preload)
     await instance.settings.catchUp(row.settings_version)
     if (userId !== null && row.user_state !== 'active') throw unauthorized()
-    return { actor: actorOf(row), tokenId: null, along: foundIn(row) }
+    return { actor: actorOf(row), tokenId: null, preloaded: foundIn(row) }
   }
   return (userId) =>
     async (name, params = {}) => {
       const op = byName.get(name)
       if (op === undefined) throw new Error(`no operation is named ${name}`)
       const { path, sent } = placed(op, params)
-      const visit = { method: op.method, headers: {}, sent, ip: '', along: alongOf(op)(path) }
+      const visit = { method: op.method, headers: {}, sent, ip: '', preload: preloadOf(op)(path) }
       const enterAgain = async (db: Db): Promise<AnyContext> => {
-        const ctx = contextOf({ ...instance, db }, await visitorOf(userId, visit.along), visit)
+        const ctx = contextOf({ ...instance, db }, await visitorOf(userId, visit.preload), visit)
         await entryOf(op)(ctx, sent, path)
         return ctx
       }
@@ -88,7 +88,7 @@ function createRun(
       const result =
         op.method === 'GET'
           ? await op.handle(ctx as never)
-          : await write(op, { instance, ctx, enterAgain, matches, conditional: false })
+          : await write(op, { instance, ctx, enterAgain, matches, conditional: false, attempt: undefined })
       return { op, ctx, result }
     }
 }
@@ -99,7 +99,7 @@ export function createCalls(
   { instance, checkAnswers }: Around,
 ): (userId: number | null) => Calls {
   const runAs = createRun(new Map(operations.map((op) => [op.name, op])), instance)
-  const writerOf = onceFor((schema: TSchema) => writer('console', schema, checkAnswers))
+  const writerOf = memoizeByObject((schema: TSchema) => writer('console', schema, checkAnswers))
   const parsed = (schema: TSchema | null, body: unknown): unknown =>
     schema === null || body === null || body === undefined ? null : JSON.parse(writerOf(schema)(body))
 

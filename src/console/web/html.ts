@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** What a template takes: text is escaped; nothing is written for null, undefined and booleans. */
+/** Values of a template: text is escaped; nothing is written for null, undefined and booleans. */
 export type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
 const ENTITIES: Readonly<Record<string, string>> = {

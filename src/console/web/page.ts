@@ -3,7 +3,7 @@ import type { Instance } from '../../instance.ts'
 import type { Calls } from './calls.ts'
 import type { Html } from './html.ts'
 
-/** Who looks at a page. */
+/** The person who looks at a page. */
 export interface Viewer {
   readonly actor: Actor
   readonly sessionId: number
@@ -23,7 +23,7 @@ export interface Ask {
   readonly form: URLSearchParams
   /** The address of the page, without its query. */
   readonly pathname: string
-  /** What every form of this viewer carries. */
+  /** The CSRF token of the forms of this viewer. */
   readonly csrf: string
   readonly ip: string
   readonly userAgent: string
