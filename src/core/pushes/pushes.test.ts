@@ -15,7 +15,7 @@ let code: Code
 let marks: string
 before(async () => {
   code = await openCode()
-  marks = join(code.world.config.dataDir, 'pendingRefUpdates')
+  marks = join(code.world.config.dataDir, 'moving')
   mkdirSync(marks, { recursive: true })
 })
 after(() => code.world.close())
