@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addAlertIntegrations } from './cli/alert_integrations.ts'
 import { addAlertSettings } from './cli/alert_settings.ts'
 import { addAlerts } from './cli/alerts.ts'
+import { addBackups } from './cli/backups.ts'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
 import { addFreezes } from './cli/freezes.ts'
@@ -53,6 +54,7 @@ async function buildProgram(): Promise<Command> {
   for (const add of [
     addServe,
     addMigrate,
+    addBackups,
     addPeople,
     addInvitations,
     addThings,

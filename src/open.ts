@@ -43,7 +43,7 @@ import { syncIncident } from './alerts/incidents.ts'
 import { pruneErrorEvents } from './errors/partitions.ts'
 import type { Client } from './db/client.ts'
 import { openDatabase, type Database } from './db/database.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, refuseHalfRestored } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
 import { watchExports } from './vulnerabilities/expiry.ts'
 import { exportVulnerabilities } from './vulnerabilities/exporting.ts'
@@ -138,7 +138,7 @@ export async function openInstance(config: Config, options: OpenOptions): Promis
 }
 
 /** The client of S3 is loaded where a bucket is configured. */
-async function openStorage({ bucket, dataDir }: Config): Promise<BlobStorage> {
+export async function openStorage({ bucket, dataDir }: Config): Promise<BlobStorage> {
   if (bucket === undefined) return openDisk(join(dataDir, 'blobs'))
   return (await import('./blobs/s3.ts')).openS3(bucket)
 }
@@ -149,6 +149,7 @@ async function furnish(
   { log, outbound: limits }: OpenOptions,
 ): Promise<Opened> {
   const { client } = database
+  await refuseHalfRestored(client)
   const applied = await migrate(client)
   if (applied.length > 0) log.info({ applied }, 'the database was brought up to date')
   await migrateQueue(client)

@@ -24,6 +24,8 @@ export interface Client extends Db {
    * advisory lock `holds` as long as it lives.
    */
   listen(channel: string, heard: () => void, holds?: LockKeys): Listener
+  /** Opens a connection of its own, without deadlines, that the caller ends. */
+  connect(): Promise<pg.Client>
   readonly pool: pg.Pool
   /** New connections go there from now on. */
   moveTo(connection: Connection): void
@@ -76,6 +78,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
 
   return {
     ...db,
+    connect: () => connectAlone(settings),
     pool,
     moveTo: (next) => {
       Object.assign(settings, next)
@@ -94,6 +97,14 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       ])
     },
   }
+}
+
+async function connectAlone(settings: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...settings, statement_timeout: 0 })
+  // A lost connection fails its query; without a listener the event would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 interface Transacting {

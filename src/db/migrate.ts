@@ -18,10 +18,14 @@ const lock = statement(() => sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`
 
 /**
  * Brings the database up to this program's schema: plain SQL files in the order of their numbers, each whole or
- * not at all, one server at a time. Returns the names of those applied now. Throws when the database is newer.
+ * not at all, one server at a time. Returns the names of those applied now. Throws when the database is newer. With
+ * `wanted` it applies only those versions, and throws when it has not all of them.
  */
-export async function migrate(client: Client): Promise<string[]> {
-  const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort()
+export async function migrate(client: Client, wanted?: ReadonlySet<number>): Promise<string[]> {
+  const all = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort()
+  const files = all.filter((name) => wanted?.has(versionOf(name)) ?? true)
+  if (wanted !== undefined && files.length < wanted.size)
+    throw new Error('the backup is of a newer program than this one; upgrade the program')
   return client.transaction(async (tx) => {
     await tx.run(lock, {})
     // Migrations of large databases take longer than any request may.
@@ -43,6 +47,20 @@ export async function migrate(client: Client): Promise<string[]> {
     }
     return names
   })
+}
+
+/** Marks a database while a restore fills it. */
+export const RESTORE_MARK = 'guildhall_restore'
+
+const isHalfRestored = statement(
+  () =>
+    sql<{ marked: boolean }>`select to_regclass(${sql.lit(`public.${RESTORE_MARK}`)}) is not null as marked`,
+)
+
+/** Throws for a database that a restore was filling when it ended. */
+export async function refuseHalfRestored(client: Client): Promise<void> {
+  if ((await client.one(isHalfRestored, {}))?.marked === true)
+    throw new Error('a restore into this database did not end; run bin/guildhall restore again')
 }
 
 const versionOf = (file: string): number => Number(file.slice(0, 4))

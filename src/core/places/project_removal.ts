@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
+import { refuseDuringBackup } from '../../db/backup_lock.ts'
 import type { Db } from '../../db/db.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { enqueue, enqueueAll, type Job } from '../../jobs/job.ts'
@@ -15,7 +16,8 @@ const remove = statement(
 /** Removes the repository of a project that is no more. */
 export const removeRepository: Job<{ project_id: number }> = {
   name: 'remove_repository',
-  run: async ({ git }, { project_id }) => {
+  run: async ({ db, git }, { project_id }) => {
+    await refuseDuringBackup(db)
     const path = repositoryPath(project_id)
     await rm(git.directory(path), { recursive: true, force: true, maxRetries: 3 })
     git.forget(path)
