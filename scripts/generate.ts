@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { ABOUT } from '../src/areas/about.ts'
 import { operations } from '../src/areas/index.ts'
 import { accessTable } from '../src/http/documents/access_table.ts'
 import { openapi } from '../src/http/documents/openapi.ts'
@@ -7,7 +8,7 @@ import { openapi } from '../src/http/documents/openapi.ts'
 
 const folder = new URL('../docs/generated/', import.meta.url)
 const documents: Readonly<Record<string, string>> = {
-  'openapi.json': `${JSON.stringify(openapi(operations, 'http://localhost:8080'), null, 2)}\n`,
+  'openapi.json': `${JSON.stringify(openapi(operations, 'http://localhost:8080', ABOUT), null, 2)}\n`,
   'access.md': accessTable(operations),
   'areas.md': areaTable(),
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { INCONSISTENCIES, createInspection } from './ci/check.ts'
 import { createLimiter } from './access/limits.ts'
 import { createSignIn } from './access/sign_in.ts'
+import { ABOUT } from './areas/about.ts'
 import { operations } from './areas/index.ts'
 import { packageAddress } from './areas/packages/addresses.ts'
 import { StorageAway } from './blobs/storage.ts'
@@ -73,7 +74,7 @@ export function createApp(
   client.listen('ci_queue', waiting.announce)
   mountCoordinator(app, { instance, traces: instance.traces, waiting, admit })
   const { drain } = mountHealth(app, { client, metrics, config, blobs: instance.blobs, signIn, admit })
-  mountDocs(app, served, config)
+  mountDocs(app, served, { config, about: ABOUT })
   mountInvites(app, instance, admit)
   const faultOf: ConsoleOptions['faultOf'] = (error, request) =>
     problemOf(error, request, { ...FAULTS, ...options })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { ABOUT } from '../src/areas/about.ts'
 import { operations } from '../src/areas/index.ts'
 import { openapi } from '../src/http/documents/openapi.ts'
 
@@ -30,7 +31,7 @@ interface Documented {
   readonly 'x-provenance': string
   readonly 'x-tier': string
 }
-const document = openapi(operations, 'http://localhost') as {
+const document = openapi(operations, 'http://localhost', ABOUT) as {
   paths: Record<string, Record<string, Documented>>
 }
 const documented = new Map(

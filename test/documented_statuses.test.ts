@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { ABOUT } from '../src/areas/about.ts'
 import { operations } from '../src/areas/index.ts'
 import { openapi } from '../src/http/documents/openapi.ts'
 import { pageOptionsOf, type NamedOperation } from '../src/http/operation.ts'
@@ -13,7 +14,7 @@ interface Described {
   readonly responses: Readonly<Record<string, unknown>>
   readonly parameters: readonly { readonly name?: string; readonly schema?: { readonly enum?: string[] } }[]
 }
-const document = openapi(operations, 'http://localhost') as {
+const document = openapi(operations, 'http://localhost', ABOUT) as {
   readonly components: { readonly responses: Readonly<Record<string, unknown>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
 }

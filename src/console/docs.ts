@@ -6,7 +6,7 @@ import type { NamedOperation } from '../http/operation.ts'
 import { PACKAGE_ROOT } from '../package_root.ts'
 
 const assets = new URL('src/console/assets/', PACKAGE_ROOT)
-const SCRIPTS = ['docs.js', 'operation.js', 'parts.js', 'schema.js', 'try.js']
+const SCRIPTS = ['docs.js', 'filter.js', 'guide.js', 'operation.js', 'parts.js', 'schema.js', 'try.js']
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/-/docs', 'docs.html', 'text/html; charset=utf-8'],
   ['/-/docs/docs.css', 'docs.css', 'text/css; charset=utf-8'],
@@ -17,10 +17,14 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 /** The interface as a document and as a page to browse it. */
-export function mountDocs(app: FastifyInstance, operations: readonly NamedOperation[], config: Config): void {
+export function mountDocs(
+  app: FastifyInstance,
+  operations: readonly NamedOperation[],
+  { config, about }: { readonly config: Config; readonly about: Readonly<Record<string, string>> },
+): void {
   let document: Buffer | undefined
   app.get('/-/openapi.json', async (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(openapi(operations, config.url)))
+    document ??= Buffer.from(JSON.stringify(openapi(operations, config.url, about)))
     return reply.type('application/json').send(document)
   })
   for (const [path, file, type] of FILES)

@@ -1,6 +1,8 @@
 // One document is read, and the view of an operation is built only when it is opened: building some hundred
 // of them up front would keep the browser busy for nobody.
 
+import { applyFilter, buildSide, showCurrent } from './filter.js'
+import { guide } from './guide.js'
 import { operationView } from './operation.js'
 import {
   API_ROOT,
@@ -17,7 +19,6 @@ import {
 import { deref } from './schema.js'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options']
-const MANY_OPERATIONS = 60
 const NARROW = matchMedia('(width < 56rem)')
 const filter = document.querySelector('#filter')
 const view = document.querySelector('#view')
@@ -47,36 +48,6 @@ function readOperations() {
   page.operations = page.areas.flatMap((area) => area.operations)
 }
 
-function buildSide() {
-  for (const area of page.areas) {
-    area.rows = area.operations.map((operation) => {
-      const { method, path, summary, id } = operation
-      const link = operationLink(operation, h('span', titleOf(operation)))
-      const text = [method, path, summary, id, area.name, areaTitle(area.name)].join(' ').toLowerCase()
-      return { operation, link, item: h('li', link), text }
-    })
-    const head = h('summary', areaTitle(area.name), h('small', area.rows.length))
-    const items = area.rows.map((row) => row.item)
-    area.node = h('details', head, h('ul', items))
-  }
-  document.querySelector('#areas').replaceChildren(...page.areas.map((area) => area.node))
-}
-
-function applyFilter() {
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
-  let found = 0
-  for (const area of page.areas) {
-    for (const row of area.rows) row.item.hidden = !words.every((word) => row.text.includes(word))
-    const hits = area.rows.filter((row) => !row.item.hidden).length
-    const current = area.rows.some((row) => row.link.ariaCurrent)
-    area.node.hidden = !hits
-    area.node.open = words.length > 0 || current || page.operations.length < MANY_OPERATIONS
-    found += hits
-  }
-  const count = words.length ? `${found} of ${page.operations.length}` : page.operations.length
-  document.querySelector('#count').textContent = `${count} operations`
-}
-
 function overview(unknown) {
   const { title = 'API', version, description } = page.spec.info ?? {}
   const ways = Object.values(page.spec.components?.securitySchemes ?? {}).map(({ type, scheme, name }) =>
@@ -92,6 +63,7 @@ function overview(unknown) {
       ['Authentication', ways.map((way, i) => [i > 0 && ' or ', h('code', way)])],
       ['Document', h('a', { href: '/-/openapi.json' }, 'openapi.json')],
     ),
+    guide(),
     page.areas.map(areaView),
   )
 }
@@ -106,10 +78,7 @@ function openView() {
   const operation = page.operations.find((each) => [hrefOf(each), `#${each.id}`].includes(location.hash))
   view.replaceChildren(operation ? operationView(operation) : overview(location.hash.slice(1)))
   document.title = `${operation ? titleOf(operation) : 'API reference'} · ${page.spec.info?.title ?? 'API'}`
-  for (const area of page.areas) {
-    for (const row of area.rows) row.link.ariaCurrent = row.operation === operation ? 'page' : null
-    if (area.name === operation?.area) area.node.open = true
-  }
+  showCurrent(operation)
   side.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
 }
 
@@ -131,9 +100,9 @@ function onKey(event) {
 function listen() {
   addEventListener('hashchange', moveTo)
   addEventListener('keydown', onKey)
-  filter.addEventListener('input', applyFilter)
+  filter.addEventListener('input', () => applyFilter(filter.value))
   filter.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') side.querySelector('li:not([hidden]) > a')?.click()
+    if (event.key === 'Enter') side.querySelector('#areas a')?.click()
   })
   // Following the link of the shown operation changes no hash, and the side list should close all the same.
   side.addEventListener('click', (event) => event.target.closest('a') && side.hidePopover())
@@ -158,7 +127,7 @@ async function start() {
   buildSide()
   listen()
   openView()
-  applyFilter()
+  applyFilter(filter.value)
 }
 
 void start()

@@ -188,6 +188,8 @@ export function tryView(operation, body) {
   const output = h('div.output', { role: 'status' })
   const submit = async (event) => {
     event.preventDefault()
+    if (operation.method === 'delete' && !confirm(`Send DELETE ${assemble(operation, fields).target}?`))
+      return
     button.disabled = true
     output.replaceChildren(...present(await answerTo(operation, body, fields)))
     button.disabled = false

@@ -11,8 +11,15 @@ type Json = Record<string, unknown>
 /** Inbound bodies are read by their content, whatever their media type. */
 const ANY_BODY: Json = { content: { '*/*': { schema: {} } } }
 
-/** The whole interface as OpenAPI 3.1, derived from the operations for one server's address. */
-export function openapi(operations: readonly NamedOperation[], server: string): Json {
+/**
+ * The whole interface as OpenAPI 3.1, derived from the operations for one server's address. `about` has a sentence on each
+ * area, in the order of the document.
+ */
+export function openapi(
+  operations: readonly NamedOperation[],
+  server: string,
+  about: Readonly<Record<string, string>>,
+): Json {
   const paths: Record<string, Json> = {}
   for (const op of inOrder(operations)) {
     const isBeside = isOutside(op.path)
@@ -33,7 +40,9 @@ export function openapi(operations: readonly NamedOperation[], server: string): 
     },
     servers: [{ url: `${server}/api/v4` }],
     security: [{ privateToken: [] }, { bearer: [] }, {}],
-    tags: [...new Set(operations.map((op) => op.area))].map((name) => ({ name })),
+    tags: Object.entries(about)
+      .filter(([name]) => operations.some((op) => op.area === name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
