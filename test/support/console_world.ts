@@ -164,6 +164,7 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
   const issues: number[] = []
   for (const [i, title] of titles.entries()) {
     const made = await ask('POST', `${at}/issues`, {
+      created_at: daysAgo(11 - i),
       title,
       description:
         i === 0
@@ -175,7 +176,8 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
     })
     issues.push(made.iid)
   }
-  for (const iid of issues.slice(3)) await ask('PUT', `${at}/issues/${iid}`, { state_event: 'close' })
+  for (const [i, iid] of issues.slice(3).entries())
+    await ask('PUT', `${at}/issues/${iid}`, { state_event: 'close', updated_at: daysAgo(5 - 2 * i) })
   const [issue = 0] = issues
   await ask('POST', `${at}/issues/${issue}/notes`, {
     body: 'I can see it with `curl` too. @jonas, is it the pool?',
@@ -194,7 +196,7 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
     labels: 'feature',
   })
   const { diff_refs: refs } = await ask('GET', `${at}/merge_requests/${merge.iid}`)
-  await call('POST', `${at}/merge_requests/${merge.iid}/discussions`, {
+  const remark = await call('POST', `${at}/merge_requests/${merge.iid}/discussions`, {
     as: jonas,
     body: {
       body: 'Should this be a setting?',
@@ -203,10 +205,11 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
         position_type: 'text',
         new_path: 'src/server.ts',
         old_path: 'src/server.ts',
-        new_line: 12,
+        new_line: 11,
       },
     },
   })
+  assert.equal(remark.status, 201, remark.text)
   const snippet = await ask('POST', `${at}/snippets`, {
     title: 'Watch the gateway',
     visibility: 'public',
@@ -216,6 +219,7 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
   })
   const pipeline = await ask('POST', `${at}/pipeline`, { ref: 'main' })
   const jobs = (await ask('GET', `${at}/pipelines/${pipeline.id}/jobs`)) as unknown as { id: number }[]
+  await runJobs(world, jobs.length)
   return {
     mira,
     jonas,
@@ -225,9 +229,37 @@ export async function buildConsoleWorld(world: World): Promise<ConsoleWorld> {
     mergeRequest: merge.iid,
     milestone: milestone.iid,
     pipeline: pipeline.id,
-    jobs: jobs.map(({ id }) => id),
+    jobs: jobs.map(({ id }) => id).toSorted((a, b) => a - b),
     snippet: snippet.id,
     sha: String(change['id']),
     ask,
   }
+}
+
+const LOG = [
+  '\x1b[0KRunning with guildhall-runner on build-1\n',
+  '\x1b[32;1m$ npm ci\x1b[0;m\nadded 307 packages in 9s\n',
+  '\x1b[32;1m$ npm run build\x1b[0;m\n\x1b[33mwarning\x1b[0m: the target is old\n',
+  '\x1b[31;1mFAIL\x1b[0m src/forward.ts <img src=x onerror=alert(1)>\n',
+].join('')
+
+/** Plays a runner: the first job succeeds with a log, later ones wait as they are. */
+async function runJobs(world: World, count: number): Promise<void> {
+  if (count === 0) return
+  const admin = await world.make.admin()
+  const runner = await world.call('POST', '/user/runners', {
+    as: admin,
+    body: { runner_type: 'instance_type', run_untagged: true },
+  })
+  const { token } = runner.body as { token: string }
+  const given = await world.call('POST', '/jobs/request', { body: { token, info: { features: {} } } })
+  const job = given.body as { id: number; token: string }
+  const headers = {
+    'job-token': job.token,
+    'content-type': 'text/plain',
+    'content-range': `0-${LOG.length - 1}`,
+  }
+  const written = await world.call('PATCH', `/jobs/${job.id}/trace`, { body: LOG, headers })
+  assert.equal(written.status, 202, written.text)
+  await world.call('PUT', `/jobs/${job.id}`, { body: { token: job.token, state: 'success' } })
 }

@@ -13,9 +13,9 @@ function followLog(log) {
       if (next && next.innerHTML !== part.innerHTML) part.replaceWith(next)
     }
     if (atEnd) window.scrollTo({ top: document.body.scrollHeight })
-    if (fresh && fresh.dataset.live === 'yes') setTimeout(again, 2000)
+    if (fresh && fresh.dataset.live === 'yes') setTimeout(() => void again(), 2000)
   }
-  if (log.dataset.live === 'yes') setTimeout(again, 2000)
+  if (log.dataset.live === 'yes') setTimeout(() => void again(), 2000)
 }
 for (const log of document.querySelectorAll('[data-live]')) followLog(log)
 

@@ -72,10 +72,18 @@ async function milestone({ ask, id, operations }: Place): Promise<View> {
   const [it] = found.items
   if (it === undefined) throw noSuchRecord()
   const asked = { id, milestone_id: it.id }
-  const [issues, events] = await Promise.all([
+  const [without, events, known] = await Promise.all([
     all<Issue>(call, operations.issues, asked),
     call.one<BurnEvent[]>(operations.events, asked).catch(absentOr),
+    call.list<LabelShown>(operations.labels, { id, per_page: 100 }),
   ])
+  const colours = new Map(known.items.map((label) => [label.name, label]))
+  const issues = without.map((issue) => ({
+    ...issue,
+    labels: (issue.labels as unknown as string[]).map(
+      (name) => colours.get(name) ?? { name, color: '#888888' },
+    ),
+  }))
   return {
     title: it.title,
     main: html`${milestoneHead(ask, it, issues)}${it.description && prose(it.description)}

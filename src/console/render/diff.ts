@@ -60,7 +60,7 @@ function table(lines: readonly Line[], path: string, talk: Talk): Html {
               <td class="sign"></td>
               <td>${line.text}</td>
             </tr>`
-          const said = talk.get(lineKey(line.old, line.new))
+          const said = talk.get(lineKey(line.old, line.new)) ?? talk.get(lineKey(undefined, line.new))
           return html`<tr class="${line.kind}">
               <td class="n">${line.old}</td>
               <td class="n">${line.new}</td>

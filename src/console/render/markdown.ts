@@ -75,10 +75,15 @@ export function prose(text: string | null | undefined, { project, base }: Place 
   const shown = unmasked(text)
   if (isLong(shown)) return html`<div class="prose"><pre>${shown}</pre></div>`
   const rendered = withReferences(markdown.render(shown), project)
+  const checked = rendered.replaceAll(
+    /<li>(<p>)?\[([ xX])\] /g,
+    (_, open: string | undefined, mark: string) =>
+      `<li class="task">${open ?? ''}${mark === ' ' ? '☐' : '☑'} `,
+  )
   const placed =
     base === undefined
-      ? rendered
-      : rendered.replaceAll(
+      ? checked
+      : checked.replaceAll(
           /href="(?![a-z][a-z0-9+.-]*:|[/#])([^"]*)"/gi,
           (_, path: string) => `href="${escaped(base)}/${path}"`,
         )

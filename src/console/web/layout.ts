@@ -17,7 +17,7 @@ export function layout(ask: Ask, view: View): Html {
         <link rel="stylesheet" href="${asset('code.css')}" />
         <script src="${asset('console.js')}" defer></script>
       </head>
-      <body>
+      <body class="${view.wide ? 'wide' : ''}">
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <div class="bar">
@@ -29,7 +29,7 @@ export function layout(ask: Ask, view: View): Html {
           </div>
         </header>
         ${view.crumbs || view.tabs ? placeHeader(view) : ''}
-        <main id="main" class="${view.wide ? 'page wide' : 'page'}">${view.main}</main>
+        <main id="main" class="page">${view.main}</main>
         <footer class="foot">
           <div><a href="/-/docs">Interface</a><span>Guildhall</span></div>
         </footer>
@@ -45,7 +45,7 @@ const account = ({ viewer, csrf, pathname, query }: Ask): Html => {
   }
   const { actor } = viewer
   return html`<details class="menu">
-    <summary aria-label="Your account">${avatar(actor, 26)}</summary>
+    <summary><span class="visually-hidden">Your account</span>${avatar(actor, 26)}</summary>
     <div class="sheet">
       <p><strong>${actor.name}</strong><br /><span class="quiet">@${actor.username}</span></p>
       <a href="${link(actor.username)}">Profile</a>
