@@ -8,6 +8,7 @@ import { packageAddress } from './areas/packages/addresses.ts'
 import { StorageAway } from './blobs/storage.ts'
 import { mountDocs } from './console/docs.ts'
 import { createMetrics, mountHealth } from './console/health.ts'
+import { mountEventStream } from './console/event_stream.ts'
 import { mountInvites } from './console/invites.ts'
 import { mountConsole, type ConsoleOptions } from './console/mount.ts'
 import { pageAddress } from './console/web/address.ts'
@@ -79,5 +80,6 @@ export function createApp(
   const faultOf: ConsoleOptions['faultOf'] = (error, request) =>
     problemOf(error, request, { ...FAULTS, ...options })
   mountConsole(app, { operations: served, instance, admit, checkAnswers, faultOf })
+  mountEventStream(app, { instance, signIn, admit })
   return { app, drain }
 }

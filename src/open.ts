@@ -46,6 +46,9 @@ import { openDatabase, type Database } from './db/database.ts'
 import { migrate, refuseHalfRestored } from './db/migrate.ts'
 import { openGit } from './git/git.ts'
 import { watchExports } from './vulnerabilities/expiry.ts'
+import { deliverWebhooks } from './hooks/delivery_job.ts'
+import { pruneEvents } from './hooks/pruning.ts'
+import { watchOutbox } from './hooks/relay.ts'
 import { exportVulnerabilities } from './vulnerabilities/exporting.ts'
 import { importSecurityReports } from './vulnerabilities/pipeline_reports.ts'
 import { expireIdempotencyKeys } from './http/idempotency/expiry.ts'
@@ -89,6 +92,8 @@ const JOBS: readonly AnyJob[] = [
   removeArtifacts,
   removeTraces,
   expireIdempotencyKeys,
+  deliverWebhooks,
+  pruneEvents,
 ]
 
 export interface Opened {
@@ -191,7 +196,12 @@ export function startJobs({ client, instance }: Opened, log: FastifyBaseLogger):
   const worker = startWorker(client, instance, { jobs: JOBS, log })
   const say = (detail: object, text: string): void => log.warn(detail, text)
   const patience = patienceOf(instance.config.runnerTimeout)
-  const unwatch = [watchImports(client, say), watchJobs(client, say, patience), watchExports(instance, say)]
+  const unwatch = [
+    watchImports(client, say),
+    watchJobs(client, say, patience),
+    watchExports(instance, say),
+    watchOutbox(instance, say),
+  ]
   return {
     stop: () => {
       for (const end of unwatch) end()

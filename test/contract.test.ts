@@ -73,7 +73,7 @@ const VERBS = [
   'list get create update delete check search render add remove set mark subscribe unsubscribe cherryPick revert',
   'revoke rotate block unblock activate deactivate share unshare transfer archive unarchive fork star unstar promote',
   'load query merge rebase approve unapprove move restore resolve invite import introspect download',
-  'retry cancel play erase keep take stop',
+  'retry cancel play erase keep take stop test resend',
 ].flatMap((line) => line.split(' '))
 
 test('operation names are unique and start with a verb', () => {

@@ -22,6 +22,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ['db', 'type instance'],
   core: ['outbox', 'db', 'git', 'jobs', 'blobs', 'type config', 'type instance'],
   records: ['http', 'core', 'db', 'git', 'type config', 'type instance'],
+  hooks: ['records', 'core', 'outbox', 'db', 'git', 'jobs', 'type instance'],
   analytics: ['core', 'type instance'],
   packages: ['core', 'db', 'blobs', 'jobs', 'type instance'],
   vulnerabilities: ['core', 'db', 'blobs', 'jobs', 'type instance'],
@@ -30,6 +31,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   access: ['http', 'core', 'db', 'type config', 'type git', 'type instance'],
   areas: [
     'access',
+    'hooks',
     'outbox',
     'analytics',
     'ci',

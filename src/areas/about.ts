@@ -17,6 +17,8 @@ export const ABOUT: Readonly<Record<keyof typeof AREAS, string>> = {
   todos: 'Items that wait for the caller: assignments, mentions, reviews.',
   resource_events: 'The history of labels, states, milestones, weights and iterations of a record.',
   events: 'The activity of users and projects.',
+  webhooks:
+    'Requests that the server sends to addresses when something happens in a project, a group or the instance, with recent deliveries and tests.',
   project_labels: 'Labels of a project, with those of its groups.',
   group_labels: 'Labels that all projects of a group share.',
   milestones: 'Goals with a date, of projects and groups, with burndown events.',

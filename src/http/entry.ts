@@ -78,7 +78,7 @@ export const entryOf = memoizeByObject((op: NamedOperation): Entry => {
   return async (ctx, sent, path) => {
     await walk(first, ctx, path)
     const params = read(sent, path)
-    if (page) ctx['page'] = readPage(params, page.keyset)
+    if (page) ctx['page'] = readPage(params, page)
     ctx['params'] = params
     await walk(gates, ctx, path)
     checkUnmodified(ctx)

@@ -43,6 +43,8 @@ export interface PageOptions {
   readonly keyset: boolean
   /** Refuses pages below 1, as the newest published contract of commits does. */
   readonly strict: boolean
+  /** Records of a page, where they are fewer than usual. */
+  readonly most?: number
 }
 export const pageOf = <Item extends TSchema>(
   items: Item,

@@ -55,6 +55,8 @@ export const objectTooLarge = (): Problem => tooLarge('413 Request Entity Too La
 export const unprocessable = (
   texts: string | readonly string[] | { readonly error: readonly string[] },
 ): Problem => message(422, texts)
+/** A parameter that can be read and not kept. */
+export const badValue = (text: string): Problem => error(422, text)
 export const tooManyRequests = (headers: Record<string, string>): Problem =>
   message(429, 'Retry later', headers)
 /** As many large bodies as fit are being worked on; `seconds` is a whole number. */

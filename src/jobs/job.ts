@@ -13,6 +13,8 @@ export interface Job<Payload extends object> {
   readonly hourly?: true
   /** May take minutes: runs in slots of its own, so that quick jobs do not wait for it. */
   readonly slow?: true
+  /** Waits for servers elsewhere: runs in slots of its own, so that no other job waits for them. */
+  readonly outbound?: true
   readonly run: (instance: Instance, payload: Payload, once?: Once) => Promise<void>
 }
 export type AnyJob = Job<never>

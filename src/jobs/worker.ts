@@ -8,8 +8,8 @@ import { watchLeases } from './leases.ts'
 import { ADDED, LEASES, addHourly, take, workerName, type Taken } from './queue.ts'
 import { createRunner } from './runner.ts'
 
-/** Jobs that run at once in a process: quick ones, and slow ones such as imports. */
-const SLOTS = { quick: 2, slow: 2 } as const
+/** Jobs that run at once in a process: quick ones, slow ones such as imports, and those that wait for other servers. */
+const SLOTS = { quick: 2, slow: 2, outbound: 16 } as const
 type Lane = keyof typeof SLOTS
 /** Milliseconds between two looks for jobs that became due without being added. */
 const POLL = 2_000
@@ -85,7 +85,9 @@ interface Loop {
 
 /** Takes jobs as long as a slot of their lane is free. */
 function createLoop(run: (job: Taken) => Promise<void>, { jobs, signal, next, failed }: Looping): Loop {
-  const lanes = new Map(jobs.map((job): [string, Lane] => [job.name, job.slow ? 'slow' : 'quick']))
+  const lanes = new Map(
+    jobs.map((job): [string, Lane] => [job.name, job.outbound ? 'outbound' : job.slow ? 'slow' : 'quick']),
+  )
   const running = new Map<string, { readonly lane: Lane | undefined; readonly ended: Promise<void> }>()
   const isFree = (lane: Lane): boolean =>
     [...running.values()].filter((job) => job.lane === lane).length < SLOTS[lane]

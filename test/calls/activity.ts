@@ -1,5 +1,4 @@
 import { rowOf } from '../support/rows.ts'
-import { callerOf } from './scene.ts'
 import type { Calls } from './calls.ts'
 
 /** Acts of users, as events of their own, of a user and of a project. */
@@ -15,12 +14,12 @@ export const activity: Calls = {
   listProjectEvents   200 200 200 200 200 200 200 200 200 200 200
 `,
   set: async (world, scene, operation) => {
-    const owner = callerOf(scene, 'owner')
+    const owner = scene.callers.get('owner')
     await world.make.sql(`
       delete from events where project_id = ${scene.project.id};
       insert into events (kind, action, activity, author_id, project_id, target_type)
-      values ('member', 'user_add_to_team', 'joined', ${owner.id}, ${scene.project.id}, null)`)
-    const { id } = await rowOf<{ id: number }>(world, 'select id from users where id = $1', [owner.id])
+      values ('member', 'user_add_to_team', 'joined', ${owner?.id}, ${scene.project.id}, null)`)
+    const { id } = await rowOf<{ id: number }>(world, 'select id from users where id = $1', [owner?.id])
     return operation === 'listEventsOfUser' ? { id: String(id) } : {}
   },
 }

@@ -58,8 +58,16 @@ test('events tell of pushes, issues, notes, milestones and members in the publis
 
   const events = await ofProject('&sort=asc')
   assert.deepEqual(words(events), [
-    ...['joined', 'joined', 'pushed new', 'pushed new', 'deleted', 'opened Issue', 'commented on Note'],
-    ...['closed Issue', 'reopened Issue', 'opened Milestone'],
+    'joined',
+    'joined',
+    'pushed new',
+    'pushed new',
+    'deleted',
+    'opened Issue',
+    'commented on Note',
+    'closed Issue',
+    'reopened Issue',
+    'opened Milestone',
   ])
   const [, , first, , gone, opened, said] = events
   assert.deepEqual(first?.push_data, {

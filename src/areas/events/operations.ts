@@ -27,19 +27,17 @@ interface Listing extends Context {
   readonly params: Static<typeof params>
   readonly page: PageRequest
 }
-async function list(
-  ctx: Listing,
-  of: Parameters<typeof events.listEvents>[2],
-): Promise<Listed<Static<typeof Event>>> {
+async function list(ctx: Listing, of: events.Of): Promise<Listed<Static<typeof Event>>> {
   const { action, target_type, before, after, sort } = ctx.params
   const given = {
+    of,
     sort,
     ...(action !== undefined && { action }),
     ...(target_type !== undefined && { target_type }),
     ...(before !== undefined && { before }),
     ...(after !== undefined && { after }),
   }
-  const { items, total } = await events.listEvents(ctx.db, ctx.actor, of, given, { ...ctx.page })
+  const { items, total } = await events.listEvents(ctx.db, ctx.actor, given, { ...ctx.page })
   const notes = await events.notesOf(ctx.db, items)
   const noteOf = (row: (typeof items)[number]) =>
     row.target_type === 'note' ? notes.get(row.target_id ?? 0) : undefined

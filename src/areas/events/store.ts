@@ -76,14 +76,19 @@ const list = pageStatements<Shape, Values, EventRow>((p, shape) => {
   )
 })
 
-export type Filters = Partial<Pick<Values, FilterName>>
+type Filters = Partial<Pick<Values, FilterName>>
+
+export interface Of {
+  readonly kind: Shape['of']
+  /** The project or author. */
+  readonly id: number
+}
 
 /** A page of events that the viewer sees at this moment. */
 export function listEvents(
   db: Db,
   viewer: Viewer | null,
-  of: { readonly kind: Shape['of']; readonly id: number },
-  filters: Filters & { readonly sort: 'asc' | 'desc' },
+  { of, ...filters }: Filters & { readonly of: Of; readonly sort: 'asc' | 'desc' },
   page: Pick<Values, 'limit' | 'offset'>,
 ): Promise<Listed<EventRow>> {
   const given = FILTERS.filter((name) => filters[name] !== undefined)

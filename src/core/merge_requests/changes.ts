@@ -15,7 +15,7 @@ import { giveUpAutoMerge, type GivenUp } from './auto_merges.ts'
 import { isDraft } from './drafts.ts'
 import { changeLabels, labelMoves } from '../planning/labelling.ts'
 import { actionOf, changesBetween, movesOf } from '../../outbox/changes.ts'
-import { recordMergeRequest } from './events.ts'
+import { recordMergeRequest, type MergeRequestEvent } from './events.ts'
 import { compareAgain } from './moves.ts'
 import { isBeingMerged } from './rows.ts'
 import {
@@ -107,19 +107,25 @@ export async function changeMergeRequest(
   const ends = endOfAutoMerge(before, after)
   if (ends !== undefined) await giveUpAutoMerge(db, { id, user_id: actor.id }, ends)
   await recordCommonEvents(deed, before, after)
-  const isNew = deed.quiet === true
-  if (changed || isNew)
-    await recordMergeRequest(db, before, {
-      action: actionOf(before, after, isNew),
-      author_id: actor.id,
-      changes: isNew ? {} : changes,
-      labels: labelMoves(labelled),
-      assignees: movesOf(assigned),
-      reviewers: movesOf(reviewed),
-    })
+  if (changed || deed.quiet === true) {
+    const moves = { labels: labelMoves(labelled), assignees: movesOf(assigned), reviewers: movesOf(reviewed) }
+    await recordChange(deed, [before, after], { changes, ...moves })
+  }
   const isSeen = isGiven || isSeenTo(before, after)
   if (isSeen && deed.quiet !== true) await finishTodos(db, [id], actor.id)
 }
+
+const recordChange = (
+  { db, actor, quiet: isNew = false }: MergeRequestDeed,
+  [before, after]: readonly [MergeRequest, MergeRequestFields],
+  { changes, ...moves }: Omit<MergeRequestEvent, 'action' | 'author_id'>,
+): Promise<void> =>
+  recordMergeRequest(db, before, {
+    ...moves,
+    action: actionOf(before, after, isNew),
+    author_id: actor.id,
+    changes: isNew ? {} : changes,
+  })
 
 function endOfAutoMerge(before: MergeRequest, after: MergeRequestFields): GivenUp | undefined {
   if (before.state !== 'opened') return undefined

@@ -38,9 +38,16 @@ export interface OutboundRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Milliseconds, where they are less than the limit of all requests. */
+  readonly timeout_ms?: number
+  /** Bytes of the response body that are kept; a longer one is cut. Left out: a longer one than the limit is a fault. */
+  readonly kept_bytes?: number
+  /** Set where the certificate of the server is not checked. */
+  readonly insecure?: boolean
 }
 export interface OutboundResponse {
   readonly status: number
+  readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
@@ -61,16 +68,24 @@ export function openOutbound({ settings, limits: given, log = () => {} }: Outbou
   const limits = { ...OUTBOUND_LIMITS, ...given }
   const pool = { keepAlive: true, maxSockets: limits.max_sockets }
   const agents = { 'http:': new Agent(pool), 'https:': new SecureAgent(pool) }
+  let insecure: SecureAgent | undefined
+  const agentFor = ({ url, insecure: isOpen }: OutboundRequest): Agent => {
+    if (url.protocol !== 'https:') return agents['http:']
+    return isOpen === true
+      ? (insecure ??= new SecureAgent({ ...pool, rejectUnauthorized: false }))
+      : agents['https:']
+  }
   const circuit = createCircuit(limits)
   const attempt = async (request: OutboundRequest): Promise<OutboundResponse> => {
-    const signal = AbortSignal.timeout(limits.timeout_ms)
+    const timeout = Math.min(limits.timeout_ms, request.timeout_ms ?? limits.timeout_ms)
+    const signal = AbortSignal.timeout(timeout)
     try {
       const address = await beforeAbort(signal, outboundAddress(settings, request.url))
-      const agent = agents[request.url.protocol === 'https:' ? 'https:' : 'http:']
+      const agent = agentFor(request)
       const options = { ...optionsOf(request, address), agent, signal }
       return await beforeAbort(signal, exchange(request, options, limits.max_bytes))
     } catch (error) {
-      throw signal.aborted ? timedOut(limits.timeout_ms, error) : faultOf(error)
+      throw signal.aborted ? timedOut(timeout, error) : faultOf(error)
     }
   }
   return {
@@ -84,6 +99,7 @@ export function openOutbound({ settings, limits: given, log = () => {} }: Outbou
         }),
     close: () => {
       for (const agent of Object.values(agents)) agent.destroy()
+      insecure?.destroy()
     },
   }
 }
@@ -125,7 +141,7 @@ async function exchange(
       let isAnswered = false
       const sent = open(options, (response) => {
         isAnswered = true
-        read(response, maxBytes).then(resolve, reject)
+        read(response, maxBytes, request.kept_bytes).then(resolve, reject)
       })
       // A response that switches protocols closes the connection without an error.
       sent.on('close', () => {
@@ -145,20 +161,26 @@ class StaleConnection extends Error {
   readonly code = 'ECONNRESET'
 }
 
-async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
+async function read(response: IncomingMessage, maxBytes: number, kept = Infinity): Promise<OutboundResponse> {
   const tooLarge = (): never => {
     response.destroy()
     throw new OutboundFault('too_large', `The response is larger than ${maxBytes} bytes`)
   }
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) return tooLarge()
+  const declared = Number(response.headers['content-length'] ?? 0)
+  if (kept === Infinity && declared > maxBytes) return tooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > maxBytes) return tooLarge()
+    if (bytes > maxBytes && kept === Infinity) return tooLarge()
     chunks.push(chunk)
+    if (bytes >= kept) break
   }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) }
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+  )
+  const body = Buffer.concat(chunks).subarray(0, kept)
+  return { status: response.statusCode ?? 0, headers, body }
 }
 
 /** Rejects when the time is over, however long `work` takes: a name server may take longer than the request may. */

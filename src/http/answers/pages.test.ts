@@ -8,7 +8,7 @@ import { Problem } from '../problems.ts'
 
 const ask = (query: string, { strict = false, keyset = false } = {}): unknown => {
   try {
-    return readPage(compileReader(pageParams(strict))(parseForm(query)), keyset)
+    return readPage(compileReader(pageParams(strict))(parseForm(query)), { keyset })
   } catch (error) {
     if (error instanceof Problem) return [error.status, error.body['error']]
     throw error

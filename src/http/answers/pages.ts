@@ -29,7 +29,10 @@ export const publishedPageParams = ({ strict, keyset }: PageOptions): TObject =>
 }
 
 /** Throws a Problem when the list has no keyset form and is asked for one. */
-export function readPage(params: Record<string, unknown>, keyset: boolean): PageRequest {
+export function readPage(
+  params: Record<string, unknown>,
+  { keyset, most = MAX_PER_PAGE }: Pick<PageOptions, 'keyset' | 'most'>,
+): PageRequest {
   const {
     page,
     per_page: perPage,
@@ -42,7 +45,7 @@ export function readPage(params: Record<string, unknown>, keyset: boolean): Page
     cursor?: string
   }
   if (pagination === 'keyset' && !keyset) throw noKeyset()
-  const limit = perPage < 1 ? DEFAULT_PER_PAGE : Math.min(perPage, MAX_PER_PAGE)
+  const limit = perPage < 1 ? DEFAULT_PER_PAGE : Math.min(perPage, most)
   const number = Math.min(Math.max(page, 1), Math.floor(Number.MAX_SAFE_INTEGER / MAX_PER_PAGE))
   return {
     number,
