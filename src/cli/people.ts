@@ -1,4 +1,6 @@
+import { text } from 'node:stream/consumers'
 import { Option, type Command } from 'commander'
+import { setPassword } from '../access/passwords.ts'
 import { SCOPES, create as createToken, makeToken, type Scope } from '../access/tokens.ts'
 import * as groups from '../core/places/groups.ts'
 import * as members from '../core/people/members.ts'
@@ -14,7 +16,9 @@ const UNDER = 'People'
 
 /** Commands about people: users, their tokens, their memberships. */
 export function addPeople(program: Command): void {
-  addUser(family(program, 'user', 'Users'))
+  const user = family(program, 'user', 'Users')
+  addUser(user)
+  addPassword(user)
   addToken(family(program, 'token', 'Access tokens'))
   addMember(family(program, 'member', 'Members of groups and projects'))
 }
@@ -41,6 +45,34 @@ function addUser(parent: Command): void {
             throw userTaken(error)
           })
         say({ id: user.id, username, name, email, admin }, `Created user ${username} (id ${user.id}).`)
+      }),
+    )
+}
+
+interface PasswordOptions {
+  readonly user: string
+}
+
+/** A password comes by standard input: the words of a command are seen by everybody on the machine. */
+function addPassword(parent: Command): void {
+  command({
+    parent,
+    name: 'password',
+    description: 'give a user a password for the console, read from standard input',
+    under: UNDER,
+  })
+    .requiredOption('--user <username>', 'the user name')
+    .action((options: PasswordOptions) =>
+      withInstance({ ...options }, async ({ instance }, { say }) => {
+        const user = await findUser(instance.db, options.user)
+        const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+        if (password.length < 8 || password.length > 128)
+          throw new Refusal('a password has 8 to 128 characters')
+        await setPassword(instance.db, user.id, password)
+        say(
+          { id: user.id, username: user.username },
+          `${user.username} has a new password; sessions have ended.`,
+        )
       }),
     )
 }

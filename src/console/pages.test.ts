@@ -99,6 +99,7 @@ const projectPages = (): string[] => {
     `/-/milestones/${milestone}?by=weight`,
     '/-/labels',
     '/-/pipelines',
+    '/-/environments',
     `/-/pipelines/${pipeline}`,
     `/-/jobs/${jobs[0]}`,
     '/-/snippets',
@@ -137,7 +138,9 @@ test('every page of a project and a group is open to its members, and of public 
       const isHtml = String(headers['content-type']).startsWith('text/html') && /<h1[ >]/.test(text)
       // Some lists of public projects are for people who are signed in, as published.
       const wanted =
-        name === 'anonymous' && /-\/(?:milestones|labels|\w+_members|jobs)/.test(page) ? 401 : 200
+        name === 'anonymous' && /-\/(?:milestones|labels|environments|\w+_members|jobs)/.test(page)
+          ? 401
+          : 200
       if (status !== wanted || !isHtml) wrong.push(`${name} ${status} ${page}`)
     }
   assert.deepEqual(wrong, [])

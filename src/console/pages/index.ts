@@ -1,6 +1,8 @@
 import type { Route } from '../web/page.ts'
+import { adminRoutes } from '../account/admin.ts'
 import { commitRoutes } from './commits.ts'
 import { namespaceRoutes } from './namespaces.ts'
+import { deliveryRoutes } from './delivery.ts'
 import { epicRoutes } from './epics.ts'
 import { issueRoutes } from './issues.ts'
 import { iterationRoutes } from './iterations.ts'
@@ -9,9 +11,9 @@ import { packageRoutes } from './packages.ts'
 import { memberRoutes } from './people.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { planningRoutes } from './planning.ts'
-import { profileRoutes } from './profile.ts'
+import { profileRoutes } from '../account/profile.ts'
 import { refRoutes } from './refs.ts'
-import { signInRoutes } from './sign_in.ts'
+import { signInRoutes } from '../account/sign_in.ts'
 import { snippetRoutes } from './snippets.ts'
 import { treeRoutes } from './tree.ts'
 import { workRoutes } from './work.ts'
@@ -20,6 +22,7 @@ import { workRoutes } from './work.ts'
 export const routes: readonly Route[] = [
   ...signInRoutes,
   ...profileRoutes,
+  ...adminRoutes,
   ...treeRoutes,
   ...commitRoutes,
   ...refRoutes,
@@ -29,6 +32,7 @@ export const routes: readonly Route[] = [
   ...epicRoutes,
   ...iterationRoutes,
   ...pipelineRoutes,
+  ...deliveryRoutes,
   ...memberRoutes,
   ...snippetRoutes,
   ...packageRoutes,

@@ -30,6 +30,7 @@ const projectTabs = (project: Project): Tab[] => [
   { id: 'issues', text: 'Issues', href: of(project, 'issues'), count: project.open_issues_count },
   { id: 'merge_requests', text: 'Merge requests', href: of(project, 'merge_requests') },
   { id: 'pipelines', text: 'Pipelines', href: of(project, 'pipelines') },
+  { id: 'environments', text: 'Environments', href: of(project, 'environments') },
   { id: 'milestones', text: 'Milestones', href: of(project, 'milestones') },
   { id: 'labels', text: 'Labels', href: of(project, 'labels') },
   { id: 'packages', text: 'Packages', href: of(project, 'packages') },

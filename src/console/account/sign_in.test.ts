@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createConsoleClient } from '../../test/support/console_client.ts'
-import type { Someone } from '../../test/support/makers.ts'
-import { openWorld, type World } from '../../test/support/world.ts'
+import { createConsoleClient } from '../../../test/support/console_client.ts'
+import type { Someone } from '../../../test/support/makers.ts'
+import { openWorld, type World } from '../../../test/support/world.ts'
 
 let world: World
 let user: Someone
@@ -174,4 +174,27 @@ test('a person changes name and password, and makes and revokes a token that is 
   assert.equal((await client.get('/-/profile')).status, 200)
   assert.equal((await elsewhere.get('/-/profile')).status, 303)
   assert.equal((await byPassword({ password: 'second password' })).answer.status, 303)
+})
+
+test('administrators create users, block them and change settings and limits; to others the area is not there', async () => {
+  const admin = await world.make.admin()
+  const client = createConsoleClient(world)
+  await client.signIn(admin.token)
+  for (const page of ['/admin', '/admin/settings', '/admin/limits', '/admin/runners'])
+    assert.equal((await client.get(page)).status, 200, page)
+  const fields = { username: 'made-here', name: 'Made Here', email: 'made@example.com', password: PASSWORD }
+  assert.equal((await client.submit('/admin', '/admin/users', fields)).status, 303)
+  assert.equal((await byPassword({ login: 'made-here' })).answer.status, 303)
+  const [made] = (await world.get('/users?username=made-here', admin)).body as { id: number }[]
+  await client.submit('/admin', `/admin/users/${made?.id}/block`, {})
+  assert.equal((await byPassword({ login: 'made-here' })).answer.status, 422)
+  await client.submit('/admin/limits', '/admin/limits', { plan_name: 'default', ci_pipeline_size: '77' })
+  const limits = (await world.get('/application/plan_limits', admin)).body as Record<string, number>
+  assert.equal(limits['ci_pipeline_size'], 77)
+  await client.submit('/admin/settings', '/admin/settings', { home_page_url: 'https://harbour.example' })
+  const settings = (await world.get('/application/settings', admin)).body as Record<string, unknown>
+  assert.equal(settings['home_page_url'], 'https://harbour.example')
+  const { client: other } = await byPassword({ password: 'second password' })
+  assert.equal((await other.get('/admin')).status, 404)
+  assert.equal((await other.submit('/dashboard', '/admin/users', fields)).status, 404)
 })
