@@ -10,6 +10,7 @@ const SCRIPTS = ['docs.js', 'filter.js', 'guide.js', 'operation.js', 'parts.js',
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/-/docs', 'docs.html', 'text/html; charset=utf-8'],
   ['/-/docs/docs.css', 'docs.css', 'text/css; charset=utf-8'],
+  ['/-/docs/examples.json', 'examples.json', 'application/json; charset=utf-8'],
   ...SCRIPTS.map((file) => [`/-/docs/${file}`, file, 'text/javascript; charset=utf-8'] as const),
 ]
 /** The page reads this server and nothing else, whatever its address says. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { operations } from '../../src/areas/index.ts'
 import type { Visibility } from '../../src/db/schema/columns.ts'
 import type { NamedOperation } from '../../src/http/operation.ts'
 import { contents, sharedWorld } from '../support/stand.ts'
 import { CALLERS, type Caller } from './calls.ts'
+import { createExamples } from './examples.ts'
 import { callsOf, roleTables } from './index.ts'
 import { callIn, openScene, setScene, type Scene } from './scene.ts'
 
@@ -19,6 +20,9 @@ export function checkRoles(visibility: Visibility): void {
   const state = async (op: NamedOperation): Promise<string> =>
     (await contents(world())) + ((await callsOf(op.name).see?.(world(), here())) ?? '')
 
+  const examples = createExamples()
+  after(examples.write)
+
   suite(`every operation for every role where all is ${visibility}`, () => {
     for (const op of operations)
       test(`AUTH-08: ${op.name} where all is ${visibility}`, async () => {
@@ -31,6 +35,7 @@ export function checkRoles(visibility: Visibility): void {
         const ask = async (who: Caller, path: Readonly<Record<string, string>>): Promise<void> => {
           const answer = await callIn(world(), here(), op, { as: here().callers.get(who), path })
           got.set(who, answer.status)
+          examples.record(op, answer)
         }
 
         const path = await setScene(world(), here(), op)

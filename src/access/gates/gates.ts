@@ -59,7 +59,7 @@ async function lookWhereItMoved(ctx: Context, ref: string): Promise<undefined> {
  */
 export const project = loads({
   ...seenProject,
-  says: 'a project the caller can see; writing needs one that is not archived',
+  says: 'a project the caller can see, not archived for writes',
   find: findUnarchived,
 })
 

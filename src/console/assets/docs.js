@@ -113,7 +113,14 @@ function listen() {
   })
 }
 
+/** Answers recorded by the tests, by operation; the page does without them where they cannot be read. */
+const readExamples = () =>
+  fetch('/-/docs/examples.json')
+    .then((response) => (response.ok ? response.json() : {}))
+    .catch(() => ({}))
+
 async function start() {
+  page.examples = readExamples()
   try {
     const response = await fetch('/-/openapi.json')
     if (!response.ok) throw new Error(`the server answered ${response.status}`)

@@ -102,13 +102,23 @@ function pager(operation) {
   return h('nav.pager', { 'aria-label': 'Neighbours' }, links)
 }
 
+/** The recorded example of a success, shown once the examples are read. */
+async function showExample(place, operation) {
+  const example = (await page.examples)[operation.id]
+  if (!example) return
+  const title = `Example of ${example.status}`
+  place.append(h('h2', title), codeBox(title, paintedJson(JSON.stringify(example.body, null, 2))))
+}
+
 export function operationView(operation) {
   const body = bodyOf(operation)
+  const example = h('div')
+  void showExample(example, operation)
   const responses = Object.entries(operation.responses ?? {}).map(responseView)
   return h(
     'article.operation',
     h('section', operationHead(operation), parameterTable(operation.parameters), body && bodyView(body)),
     h('section.rail', { 'aria-label': 'Try it' }, tryView(operation, body)),
-    h('section', h('h2', 'Responses'), responses, pager(operation)),
+    h('section', example, h('h2', 'Responses'), responses, pager(operation)),
   )
 }

@@ -4,7 +4,7 @@ export const API_ROOT = '/api/v4'
 const PAINTED_CHARACTERS = 60_000
 
 /** The document, and its operations in the order of the page. */
-export const page = { spec: {}, areas: [], operations: [] }
+export const page = { spec: {}, areas: [], operations: [], examples: Promise.resolve({}) }
 
 export const present = (parts) => parts.flat(Infinity).filter((part) => part || part === 0)
 
