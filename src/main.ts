@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addAlertIntegrations } from './cli/alert_integrations.ts'
 import { addAlertSettings } from './cli/alert_settings.ts'
 import { addAlerts } from './cli/alerts.ts'
+import { addAudit } from './cli/audit.ts'
 import { addBackups } from './cli/backups.ts'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
 import { addDemo } from './cli/demo.ts'
@@ -56,6 +57,7 @@ async function buildProgram(): Promise<Command> {
     addMigrate,
     addBackups,
     addPeople,
+    addAudit,
     addInvitations,
     addThings,
     addPlanning,

@@ -17,6 +17,7 @@ export const ABOUT: Readonly<Record<keyof typeof AREAS, string>> = {
   todos: 'Items that wait for the caller: assignments, mentions, reviews.',
   resource_events: 'The history of labels, states, milestones, weights and iterations of a record.',
   events: 'The activity of users and projects.',
+  audit_events: 'Who made, changed and deleted users, roles, groups and projects, and used tokens of others.',
   webhooks:
     'Requests that the server sends to addresses when something happens in a project, a group or the instance, with recent deliveries and tests.',
   project_labels: 'Labels of a project, with those of its groups.',

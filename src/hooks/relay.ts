@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import type { Instance } from '../instance.ts'
 import { enqueueAll } from '../jobs/job.ts'
+import { auditEvents } from './audit_rows.ts'
 import { deliveryKey, deliverWebhooks } from './delivery_job.ts'
 import { DISABLED_AT } from './rows.ts'
 
@@ -60,6 +61,7 @@ export async function relayBatch(db: Db): Promise<number> {
   return db.transaction(async (tx) => {
     if ((await tx.one(lock, {}))?.held !== true) return 0
     const ids = (await tx.rows(number, {})).map(({ id }) => id)
+    await auditEvents(tx, ids)
     const hooks = await tx.rows(give, { ids })
     await enqueueAll(
       tx,

@@ -3,6 +3,7 @@
 export { accessTokens } from './access_tokens.ts'
 export { activity } from './activity.ts'
 export { alertMetricImages } from './alert_metric_images.ts'
+export { auditEvents } from './audit_events.ts'
 export { badges } from './badges.ts'
 export { conversation } from './conversation.ts'
 export { deployments, environments } from './environments.ts'

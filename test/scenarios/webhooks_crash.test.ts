@@ -52,4 +52,9 @@ test('every acknowledged write reaches its webhook, in order, though the server 
   ]
   await until('all are delivered', () => got().length === iids.length)
   assert.deepEqual(got(), iids)
+  const rows = (await place.json(['audit', '--entity-type', 'Project'])) as unknown as {
+    event_type: string
+  }[]
+  const created = rows.filter(({ event_type }) => event_type === 'project_created')
+  assert.equal(created.length, 1, 'the audit log has each act once')
 })
