@@ -88,6 +88,7 @@ test('each kind of event has the published keys, headers and names', async () =>
   await send('POST', '/repository/tags?tag_name=v1&ref=main')
   const iid = await openIssue('slow')
   await send('PUT', `/issues/${iid}`, { labels: 'bug', title: 'slower' })
+  await send('POST', `/issues/${iid}/add_spent_time`, { duration: '1h' })
   await send('POST', `/issues/${iid}/notes`, { body: 'me too' })
   await send('POST', `/issues/${iid}/award_emoji`, { name: 'thumbsup' })
   const merge = { source_branch: 'topic', target_branch: 'main', title: 'faster' }
@@ -106,6 +107,7 @@ test('each kind of event has the published keys, headers and names', async () =>
       ['Tag Push Hook', 'tag_push'],
       ['Issue Hook', 'issue'],
       ['Issue Hook', 'issue'],
+      ['Issue Hook', 'issue'],
       ['Note Hook', 'note'],
       ['Emoji Hook', 'emoji'],
       ['Merge Request Hook', 'merge_request'],
@@ -114,7 +116,8 @@ test('each kind of event has the published keys, headers and names', async () =>
       ['Deployment Hook', 'deployment'],
     ],
   )
-  const [, push, , , update, note, , request] = receiver.received
+  const [, push, , , update, timed, note, , request] = receiver.received
+  assert.deepEqual(timed?.body['changes'], { total_time_spent: { previous: 0, current: 3600 } })
   assert.equal(push?.headers['x-gitlab-token'], 'secret')
   assert.equal(push?.headers['x-gitlab-instance'], world().config.url)
   assert.match(String(push?.headers['idempotency-key']), /^[0-9a-f-]{36}$/)

@@ -4,7 +4,7 @@ import type { MergeRequest } from '../../db/schema/planning.ts'
 import { statement, type Slots } from '../../db/statement.ts'
 import { approvalsReset } from '../conversation/system_note_sentences.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
-import { recordMergeRequest } from './events.ts'
+import { recordMergeRequest } from '../planning/merge_request_events.ts'
 import { finishTodos } from '../conversation/todos.ts'
 
 /** The approval settings of a project, with what holds until they are set. */

@@ -15,7 +15,7 @@ import { giveUpAutoMerge, type GivenUp } from './auto_merges.ts'
 import { isDraft } from './drafts.ts'
 import { changeLabels, labelMoves } from '../planning/labelling.ts'
 import { actionOf, changesBetween, movesOf } from '../../outbox/changes.ts'
-import { recordMergeRequest, type MergeRequestEvent } from './events.ts'
+import { recordMergeRequest, type MergeRequestEvent } from '../planning/merge_request_events.ts'
 import { compareAgain } from './moves.ts'
 import { isBeingMerged } from './rows.ts'
 import {

@@ -17,7 +17,7 @@ import { leadOn } from './stacks.ts'
 import { noteVersion } from './versions.ts'
 import { repositoryPath } from '../places/projects.ts'
 import { recordState } from '../conversation/resource_events.ts'
-import { recordMergeRequest } from './events.ts'
+import { recordMergeRequest } from '../planning/merge_request_events.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 import { finishTodos } from '../conversation/todos.ts'
 

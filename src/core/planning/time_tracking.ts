@@ -1,7 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { statements } from '../../db/statement.ts'
 import { showDuration } from '../values/durations.ts'
+import { changesBetween } from '../../outbox/changes.ts'
+import { recordIssue } from './issue_events.ts'
+import { recordMergeRequest } from './merge_request_events.ts'
 import { writeSystemNote } from '../conversation/system_notes.ts'
 
 // How long issues and merge requests should take and took, and what the service says of it.
@@ -22,18 +25,45 @@ export interface TimeDeed extends Shape {
   readonly id: number
 }
 
-const estimate = statements<Shape, { id: number; seconds: number }, Times>(
-  (p, { kind }) => sql`
-    update ${sql.table(TABLES[kind])} set time_estimate = ${p.seconds}, updated_at = now() where id = ${p.id}
-    returning time_estimate, total_time_spent`,
+interface Changed extends Times {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly confidential: boolean
+  readonly old_estimate: number
+  readonly old_spent: number
+}
+const held = ({ kind }: Shape, id: RawBuilder<number>): RawBuilder<unknown> => sql`(
+  select id, time_estimate as old_estimate, total_time_spent as old_spent from ${sql.table(TABLES[kind])}
+   where id = ${id} for update) old`
+const returned = ({ kind }: Shape): RawBuilder<unknown> => sql`
+  r.id, r.iid, r.project_id, ${kind === 'issue' ? sql`r.confidential` : sql`false as confidential`},
+  r.time_estimate, r.total_time_spent, old.old_estimate, old.old_spent`
+const estimate = statements<Shape, { id: number; seconds: number }, Changed>(
+  (p, shape) => sql`
+    update ${sql.table(TABLES[shape.kind])} r set time_estimate = ${p.seconds}, updated_at = now()
+      from ${held(shape, p.id)} where r.id = old.id
+    returning ${returned(shape)}`,
 )
-const spend = statements<Shape, { id: number; seconds: number | null }, Times>(
-  (p, { kind }) => sql`
-    update ${sql.table(TABLES[kind])}
-       set total_time_spent = coalesce(total_time_spent + ${p.seconds}::int, 0), updated_at = now()
-     where id = ${p.id} and coalesce(total_time_spent::bigint + ${p.seconds}::int, 0) between 0 and 2147483647
-    returning time_estimate, total_time_spent`,
+const spend = statements<Shape, { id: number; seconds: number | null }, Changed>(
+  (p, shape) => sql`
+    update ${sql.table(TABLES[shape.kind])} r
+       set total_time_spent = coalesce(r.total_time_spent + ${p.seconds}::int, 0), updated_at = now()
+      from ${held(shape, p.id)}
+     where r.id = old.id and coalesce(r.total_time_spent::bigint + ${p.seconds}::int, 0) between 0 and 2147483647
+    returning ${returned(shape)}`,
 )
+
+/** Records a change of times, where there was one. */
+async function record({ db, kind, actor }: TimeDeed, row: Changed | undefined): Promise<void> {
+  if (row === undefined) return
+  const { time_estimate, total_time_spent } = row
+  const before = { time_estimate: row.old_estimate, total_time_spent: row.old_spent }
+  const changes = changesBetween(before, { time_estimate, total_time_spent })
+  if (Object.keys(changes).length === 0) return
+  const event = { action: 'update', author_id: actor.id, changes } as const
+  await (kind === 'issue' ? recordIssue(db, row, event) : recordMergeRequest(db, row, event))
+}
 
 const say = ({ db, actor, id }: TimeDeed, body: string): Promise<void> =>
   writeSystemNote(db, { noteable_id: id, author_id: actor.id, action: 'time_tracking', body })
@@ -50,6 +80,7 @@ export const FORGOTTEN = 'removed time spent'
 /** Zero takes the estimate away; undefined when the record is gone. */
 export async function setEstimate(deed: TimeDeed, seconds: number): Promise<Times | undefined> {
   const after = await deed.db.one(estimate({ kind: deed.kind }), { id: deed.id, seconds })
+  await record(deed, after)
   await say(deed, estimated(seconds))
   return after
 }
@@ -57,6 +88,7 @@ export async function setEstimate(deed: TimeDeed, seconds: number): Promise<Time
 /** Adds seconds, or takes some away; undefined where there were not so many. */
 export async function addSpent(deed: TimeDeed, seconds: number): Promise<Times | undefined> {
   const after = await deed.db.one(spend({ kind: deed.kind }), { id: deed.id, seconds })
+  await record(deed, after)
   if (after !== undefined) await say(deed, spent(seconds))
   return after
 }
@@ -64,6 +96,7 @@ export async function addSpent(deed: TimeDeed, seconds: number): Promise<Times |
 /** Undefined when the record is gone. */
 export async function resetSpent(deed: TimeDeed): Promise<Times | undefined> {
   const after = await deed.db.one(spend({ kind: deed.kind }), { id: deed.id, seconds: null })
+  await record(deed, after)
   await say(deed, FORGOTTEN)
   return after
 }
