@@ -9,6 +9,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import { checkSecret, openVault } from './access/secrets.ts'
 import { removeArtifacts } from './ci/jobs/artifacts.ts'
 import { linkMergeRequests } from './ci/environments/deployment_links.ts'
+import {
+  createDownstreamPipeline,
+  followDownstreamPipeline,
+  resumeBridges,
+} from './ci/downstream/creation_job.ts'
 import { createFirstPipeline } from './ci/creation/merge_request_pipelines.ts'
 import { cancelRedundantPipelines } from './ci/creation/redundant_pipelines.ts'
 import { createPushPipelines } from './ci/creation/push_pipelines.ts'
@@ -64,6 +69,9 @@ const JOBS: readonly AnyJob[] = [
   createPushPipelines,
   createFirstPipeline,
   cancelRedundantPipelines,
+  createDownstreamPipeline,
+  followDownstreamPipeline,
+  resumeBridges,
   runSchedule,
   playSchedule,
   resumeSchedules,

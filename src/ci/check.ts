@@ -15,6 +15,7 @@ export const INCONSISTENCIES = [
   'job_without_lease',
   'wrong_deployment',
   'stuck_environment',
+  'stuck_bridge',
 ] as const
 
 /** Something that a turn must never leave behind. */
@@ -73,6 +74,19 @@ const stuckEnvironments = statement(
      order by e.id`,
 )
 
+// In the project of the bridge its downstream pipeline ends in the transaction that ends the bridge; jobs do the rest.
+const stuckBridges = statement(
+  (p: Slots<Range>) => sql<Row>`
+    select j.id, j.project_id
+      from ci_jobs j join ci_job_specs s on s.id = j.spec_id left join pipelines d on d.id = j.downstream_id
+     where j.id > ${p.after} and j.id <= ${p.upto} and j.kind = 'bridge'
+       and j.status in ('pending', 'running', 'canceling', 'manual', 'scheduled')
+       and (d.status in ('success', 'failed', 'canceled', 'skipped')
+              and (d.project_id = j.project_id or d.updated_at < now() - interval '1 hour')
+            or d.id is null and j.status <> 'manual' and coalesce(j.started_at, j.queued_at) < now() - interval '1 day')
+     order by j.id`,
+)
+
 /** A search through the rows of a table. */
 interface Search {
   readonly table: string
@@ -101,6 +115,12 @@ const SEARCHES: readonly Search[] = [
         id,
         project_id,
       })),
+  },
+  {
+    table: 'ci_jobs',
+    batch: 5_000,
+    find: async (tx, range) =>
+      (await tx.rows(stuckBridges, range)).map((row) => ({ kind: 'stuck_bridge', ...row })),
   },
   {
     table: 'deployments',

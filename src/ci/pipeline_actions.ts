@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { wakeAutoMerges } from '../core/merge_requests/auto_merges.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { releaseDeployments } from './environments/deployments.ts'
-import { isRetryable, replaceJob } from './jobs/actions.ts'
+import { isRetryable, reopenBridge, replaceJob } from './jobs/actions.ts'
 import { enqueue } from '../jobs/job.ts'
 import { latestJobs } from './jobs/store.ts'
 import { removeTraces } from './jobs/trace_removal.ts'
@@ -46,6 +46,7 @@ export async function retryPipeline(turn: Turn, id: number, userId: number): Pro
   const skipped = jobs.filter((job) => job.status === 'skipped').map((job) => job.id)
   await turn.enter(skipped, ['skipped'], 'created')
   turn.touchPipeline(id)
+  await reopenBridge(turn, id)
 }
 
 const groupsOf = statement(

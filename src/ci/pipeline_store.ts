@@ -12,7 +12,7 @@ export const findPipeline = (db: Db, projectId: number, id: number): Promise<Pip
 /** A pipeline whose status changed. */
 export type Moved = Pick<
   Pipeline,
-  'id' | 'project_id' | 'status' | 'sha' | 'ref' | 'parent_id' | 'merge_request_id'
+  'id' | 'project_id' | 'status' | 'sha' | 'ref' | 'parent_id' | 'merge_request_id' | 'source_job_id'
 >
 
 const setStatusStatement = statement(
@@ -28,7 +28,7 @@ const setStatusStatement = statement(
                                    from (select unnest(range_agg(tstzrange(j.started_at, greatest(j.started_at, coalesce(j.finished_at, clock_timestamp()))))) as span
                                            from ci_jobs j where j.pipeline_id = ${p.id} and j.started_at is not null) spans) end
      where id = ${p.id} and status <> ${p.status}
-    returning id, project_id, status, sha, ref, parent_id, merge_request_id`,
+    returning id, project_id, status, sha, ref, parent_id, merge_request_id, source_job_id`,
 )
 /** The pipeline where its status changed; undefined where it had that status before. */
 export const setPipelineStatus = (db: Db, id: number, status: string): Promise<Moved | undefined> =>

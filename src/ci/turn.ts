@@ -5,6 +5,7 @@ import type { Db } from '../db/db.ts'
 import type { JobStatus } from '../db/schema/ci.ts'
 import { statement, type Slots } from '../db/statement.ts'
 import { recordEvents, type OutboxEvent } from '../outbox/record.ts'
+import { askForDownstream, followDownstream } from './downstream/mirroring.ts'
 import { followJobs } from './environments/deployments.ts'
 import { enterState, latestJobs, pipelineMembers, type Entered } from './jobs/store.ts'
 import { cancelsOnFailure, setPipelineStatus, type Moved } from './pipeline_store.ts'
@@ -79,15 +80,31 @@ export class Turn {
   }
 
   async settle(): Promise<readonly Moved[]> {
+    const moved = new Map<number, Moved>()
+    while (this.#pipelines.size + this.#groups.size + this.#restated.size > 0) {
+      await this.#process()
+      const restated = await this.#restate()
+      for (const pipeline of restated) moved.set(pipeline.id, pipeline)
+      // The bridge of a child pipeline decides about jobs of its parent.
+      const triggered = restated.filter(({ source_job_id }) => source_job_id !== null)
+      await followDownstream(
+        this,
+        triggered.map(({ id }) => id),
+      )
+    }
+    const pending = this.entered.filter(({ status }) => status === 'pending')
+    if (pending.some(({ kind }) => kind === 'build')) await this.db.run(announce, {})
+    const bridges = pending.filter(({ kind }) => kind === 'bridge').map(({ id }) => id)
+    await askForDownstream(this.db, this.projectId, bridges)
+    return [...moved.values()]
+  }
+
+  async #process(): Promise<void> {
     while (this.#pipelines.size + this.#groups.size > 0) {
       for (const id of taken(this.#pipelines)) await this.#advance(id)
       // Only when every pipeline is processed are all jobs known that wait.
       if (this.#pipelines.size === 0) for (const id of taken(this.#groups)) await this.#assign(id)
     }
-    const moved = await this.#restate()
-    if (this.entered.some(({ status, kind }) => status === 'pending' && kind === 'build'))
-      await this.db.run(announce, {})
-    return moved
   }
 
   async #advance(id: number): Promise<void> {
@@ -122,7 +139,7 @@ export class Turn {
   }
 
   async #restate(): Promise<Moved[]> {
-    const ids = [...this.#restated]
+    const ids = taken(this.#restated)
     if (ids.length === 0) return []
     const members = await pipelineMembers(this.db, ids)
     const moved: Moved[] = []

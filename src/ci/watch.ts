@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { statement, type Slots } from '../db/statement.ts'
+import { FOLLOWING } from './downstream/mirroring.ts'
 import { expireArtifacts } from './jobs/artifacts.ts'
 import { applyEnvironmentTimes } from './environments/environments.ts'
 import { finishJob, returnJob } from './jobs/actions.ts'
@@ -59,9 +60,17 @@ const unheard = statement(
 const stale = statement(
   (p: Slots<{ pending: number }>) => sql<Due>`
     select id, project_id from ci_jobs
-     where status = 'pending' and kind = 'build'
+     where status = 'pending' and (kind = 'build' or downstream_id is null)
        and queued_at < clock_timestamp() - make_interval(secs => ${p.pending}::float)
      order by queued_at limit ${sql.lit(BATCH)}`,
+)
+// The downstream pipeline, or its project, was deleted.
+const orphaned = statement(
+  () => sql<Due>`
+    select id, project_id from ci_jobs
+     where kind = 'bridge' and status in ('pending', 'running', 'canceling', 'manual', 'scheduled')
+       and started_at is not null and downstream_id is null
+     order by id limit ${sql.lit(BATCH)}`,
 )
 const stillLost = statement(
   (p: Slots<Patience & { id: number }>) => sql<{ id: number }>`
@@ -92,6 +101,10 @@ export async function applyTime(db: Db, patience: Patience = PATIENCE): Promise<
         if ((await tx.one(stillLost, { ...patience, id })) === undefined) return 0
         return (await finishJob(turn, id, { status: 'failed', failure_reason: reason })) ? 1 : 0
       }),
+    )
+  for (const { id, project_id } of await db.rows(orphaned, {}))
+    changed += await db.transaction((tx) =>
+      inTurn(tx, project_id, async (turn) => (await turn.enter([id], FOLLOWING, 'failed', {})).length),
     )
   for (const { id, project_id } of await db.rows(stale, patience))
     changed += await db.transaction((tx) =>

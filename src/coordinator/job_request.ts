@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf } from '../access/tokens.ts'
-import { openVariables } from '../ci/creation/sealed_variables.ts'
 import { finishJob, returnJob } from '../ci/jobs/actions.ts'
 import { dependenciesOf, jobDetail, type Dependency, type JobDetail } from '../ci/jobs/store_detail.ts'
 import { setDeploymentUrl } from '../ci/environments/deployments.ts'
-import { deployedUrl, jobVariables } from '../ci/jobs/variables.ts'
-import { mergeRequestVariables } from '../ci/creation/merge_request_facts.ts'
-import { predefinedVariables, variablesOf } from '../ci/creation/predefined.ts'
+import { resolveVariables } from '../ci/jobs/resolved_variables.ts'
+import { deployedUrl } from '../ci/jobs/variables.ts'
+import { variablesOf } from '../ci/creation/predefined.ts'
 import { nextCandidate, startJob, type HandOver } from '../ci/runners/queue.ts'
 import { JOB_TOKEN_PREFIX } from '../access/presented_tokens.ts'
 import { findRunnerByDigest } from '../ci/runners/runners.ts'
 import { inTurn } from '../ci/turn.ts'
-import { variablesFor, type SecretVariable } from '../ci/creation/variables.ts'
-import { isFrozen } from '../core/delivery/freeze_periods.ts'
-import { findProjectAs } from '../core/places/project_roles.ts'
 import { repositoryPath } from '../core/places/projects.ts'
 import type { Job } from '../db/schema/ci.ts'
 import type { Instance } from '../instance.ts'
@@ -104,7 +100,7 @@ type Taken = { readonly token: string; readonly runner: HandOver['runner'] }
 
 /** The job's payload; undefined where the job cannot run, which ends it. */
 async function prepare(instance: Instance, job: Job, taken: Taken): Promise<object | undefined> {
-  const { db, git, config, vault } = instance
+  const { db, git, config } = instance
   const detail = await jobDetail(db, job)
   if (detail === undefined) return undefined
   const repository = git.repository(repositoryPath(job.project_id))
@@ -113,29 +109,18 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     repository.commit(detail.pipeline.sha),
     repository.ref(`refs/${detail.pipeline.tag ? 'tags' : 'heads'}/${detail.pipeline.ref}`),
   ])
-  const secrets = await secretsOf(instance, detail)
   const failure = commit === undefined ? 'data_integrity_failure' : missing(dependencies, detail)
   if (commit === undefined || failure !== undefined) {
     const outcome = { status: 'failed', failure_reason: failure ?? 'data_integrity_failure' } as const
     await db.transaction((tx) => inTurn(tx, job.project_id, (turn) => finishJob(turn, job.id, outcome)))
     return undefined
   }
-  const facts = {
-    ...detail.pipeline,
-    merge_request: detail.pipeline.merge_request_id !== null,
-    frozen: await isFrozen(db, job.project_id, new Date()),
-  }
-  const variables = jobVariables(detail, {
-    config,
+  const { id: runnerId, description } = taken.runner
+  const variables = await resolveVariables(instance, detail, {
+    commit,
+    dependencies,
     token: taken.token,
-    predefined: [
-      ...predefinedVariables(config, detail.project, facts, commit),
-      ...(await mergeRequestVariables(instance, detail.pipeline)),
-      ...variablesOf({ CI_RUNNER_ID: taken.runner.id, CI_RUNNER_DESCRIPTION: taken.runner.description }),
-    ],
-    dotenv: dependencies.flatMap((one) => openVariables(vault, one.dotenv)),
-    secrets,
-    pipeline: [...openVariables(vault, detail.pipeline.variables), ...openVariables(vault, job.variables)],
+    runner: variablesOf({ CI_RUNNER_ID: runnerId, CI_RUNNER_DESCRIPTION: description }),
   })
   const url = deployedUrl(detail, variables)
   if (url !== null && url !== detail.spec.environment?.url) await setDeploymentUrl(db, job.id, url)
@@ -148,17 +133,6 @@ async function prepare(instance: Instance, job: Job, taken: Taken): Promise<obje
     now: new Date(),
     ...taken,
   })
-}
-
-/** The variables of instance, groups and project that the job sees; protected ones only on a protected ref. */
-async function secretsOf(instance: Instance, detail: JobDetail): Promise<readonly SecretVariable[]> {
-  const project = await findProjectAs(instance.db, detail.project.id, detail.job.user_id)
-  if (project === undefined) return []
-  return variablesFor(
-    instance,
-    { project, protected: detail.job.protected },
-    detail.environment?.name ?? null,
-  )
 }
 
 /** A job that names whose artifacts it needs does not run without them. */

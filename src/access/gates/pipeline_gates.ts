@@ -7,7 +7,7 @@ import { allows, type Actor, type Gate, type Has } from '../../http/gate.ts'
 import { forbidden, notFound } from '../../http/problems.ts'
 
 /** Whether the caller reads the pipelines and jobs of a project that the caller sees. */
-function mayReadPipelines(actor: Actor | null, project: Project): boolean {
+export function mayReadPipelines(actor: Actor | null, project: Project): boolean {
   const level = levelOf(project, 'builds')
   if (actor?.admin === true) return true
   if (level === 'disabled' || (level === 'private' && project.role < ROLES.guest)) return false

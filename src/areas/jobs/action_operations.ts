@@ -15,7 +15,7 @@ import { forbidden, noSuchRecord, refused, type Problem } from '../../http/probl
 import { enqueue } from '../../jobs/job.ts'
 import { presentJobs } from '../../records/jobs/job.ts'
 import { Job, presentJob } from '../../records/jobs/job_detail.ts'
-import { job, writesJob } from './gates.ts'
+import { anyJob, job, writesJob } from './gates.ts'
 import * as jobs from './store.ts'
 
 type OnJob = Has<{ project: Project; actor: Actor; job: jobs.JobOnRef }>
@@ -48,7 +48,7 @@ export const playJob = operation({
       ),
     ),
   }),
-  gates: [project, developer, job, writesJob],
+  gates: [project, developer, anyJob, writesJob],
   handle: async (ctx) => {
     const { project, actor, job, params, vault } = ctx
     const variables = params.job_variables_attributes ?? []
@@ -76,7 +76,7 @@ export const retryJob = operation({
   published: true,
   moves: 'rows',
   first: [signedIn],
-  gates: [project, developer, job, writesJob],
+  gates: [project, developer, anyJob, writesJob],
   handle: async (ctx) => {
     const { project, actor, job } = ctx
     const id = await ctx.transact(ctx, ({ db }) =>

@@ -21,6 +21,7 @@ const newest = statement(
   (p: Slots<{ project_id: number; ref: string; name: string }>) => sql<JobOnRef>`
     select j.*, p.ref, p.tag from ci_jobs j join pipelines p on p.id = j.pipeline_id
      where p.id = (select id from pipelines where project_id = ${p.project_id} and ref = ${p.ref} and status = 'success'
+                      and parent_id is null
                     order by id desc limit 1)
        and j.name = ${p.name} and j.status = 'success' and not j.retried and j.kind = 'build'`,
 )

@@ -14,6 +14,15 @@ export const job = loads({
   find: ({ db, project }: Has<{ project: Project }>, id) => jobs.find(db, project.id, id),
 })
 
+/** The same for what starts trigger jobs too. */
+export const anyJob = loads({
+  param: 'job_id',
+  type: t.Integer(),
+  as: 'job',
+  says: 'a job or trigger job of the project',
+  find: ({ db, project }: Has<{ project: Project }>, id) => jobs.findAny(db, project.id, id),
+})
+
 export const pipeline = loads({
   param: 'pipeline_id',
   type: t.Integer(),

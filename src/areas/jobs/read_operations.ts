@@ -6,13 +6,15 @@ import { bytes, Download } from '../../http/answers/download.ts'
 import type { Context, Gate, Has } from '../../http/gate.ts'
 import { operation, pageOf, type PageRequest } from '../../http/operation.ts'
 import { badParams, forbidden, notFound } from '../../http/problems.ts'
-import { listOf, oneOf } from '../../http/params/schema.ts'
+import { listOf, nullable, oneOf } from '../../http/params/schema.ts'
 import { ROLES } from '../../core/sight/roles.ts'
 import type { Project } from '../../core/places/projects.ts'
 import { openVariables } from '../../ci/creation/sealed_variables.ts'
 import { JobBasic, presentJobBasic, presentJobs } from '../../records/jobs/job.ts'
 import { Job, presentJob } from '../../records/jobs/job_detail.ts'
+import { Pipeline as PipelineBasic } from '../../records/pipelines/pipeline.ts'
 import type { Pipeline } from '../../db/schema/repositories.ts'
+import { presentDownstream } from './downstream.ts'
 import { job, pipeline } from './gates.ts'
 import * as jobs from './store.ts'
 
@@ -88,7 +90,7 @@ export const listPipelineJobs = operation({
   returns: pageOf(Job),
 })
 
-const Bridge = t.Object({ ...JobBasic.properties, downstream_pipeline: t.Null() })
+const Bridge = t.Object({ ...JobBasic.properties, downstream_pipeline: nullable(PipelineBasic) })
 
 export const listPipelineBridges = operation({
   method: 'GET',
@@ -100,7 +102,17 @@ export const listPipelineBridges = operation({
   handle: async (ctx) => {
     const { items, total } = await ofPipeline(ctx, 'bridge', ctx.params)
     const shown = await presentJobs(ctx, ctx.project, items, presentJobBasic)
-    return { items: shown.map((one) => ({ ...one, downstream_pipeline: null })), total }
+    const ids = new Map(
+      items.flatMap((one) => (one.downstream_id === null ? [] : [[one.id, one.downstream_id]])),
+    )
+    const pipelines = await presentDownstream(ctx, [...ids.values()])
+    return {
+      items: shown.map((one) => ({
+        ...one,
+        downstream_pipeline: pipelines.get(ids.get(one.id) ?? 0) ?? null,
+      })),
+      total,
+    }
   },
   returns: pageOf(Bridge),
 })

@@ -41,10 +41,17 @@ export type JobOnRef = Job & { readonly ref: string; readonly tag: boolean }
 const findStatement = statement(
   (p: Slots<{ project_id: number; id: number }>) => sql<JobOnRef>`
     select j.*, p.ref, p.tag from ci_jobs j join pipelines p on p.id = j.pipeline_id
-     where j.project_id = ${p.project_id} and j.id = ${p.id} and j.kind = 'build'`,
+     where j.project_id = ${p.project_id} and j.id = ${p.id}`,
 )
-export const find = (db: Db, projectId: number, id: number): Promise<JobOnRef | undefined> =>
+/** A job or trigger job. */
+export const findAny = (db: Db, projectId: number, id: number): Promise<JobOnRef | undefined> =>
   db.one(findStatement, { project_id: projectId, id })
+
+/** A job that runners run. */
+export async function find(db: Db, projectId: number, id: number): Promise<JobOnRef | undefined> {
+  const found = await findAny(db, projectId, id)
+  return found?.kind === 'build' ? found : undefined
+}
 
 const runningStatement = statement(
   (p: Slots<{ id: number }>) => sql<Job & { readonly full_path: string; readonly archived: boolean }>`

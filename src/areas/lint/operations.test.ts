@@ -188,10 +188,14 @@ test('a file of another project is included only for who may read its code', asy
   ])
 })
 
-test('a trigger job is a fault that names it', async () => {
-  const { body } = await post({ content: 'down: {trigger: {project: a/b}}' })
-  assert.deepEqual(
-    [(body as Linted).valid, (body as Linted).errors],
-    [false, ['jobs:down:trigger config is not supported: downstream pipelines are not created here']],
-  )
+test('a trigger job is valid, one without a target is a fault that names it', async () => {
+  const lint = async (content: string): Promise<unknown> => {
+    const { body } = await post({ content })
+    return [(body as Linted).valid, (body as Linted).errors]
+  }
+  assert.deepEqual(await lint('down: {trigger: {project: a/b, strategy: depend}}'), [true, []])
+  assert.deepEqual(await lint('down: {trigger: {strategy: depend}}'), [
+    false,
+    ['jobs:down:trigger config must specify either project or include'],
+  ])
 })

@@ -33,6 +33,8 @@ export interface CompileContext {
   readonly files: ProjectFiles
   /** Files of another project as the pipeline's user may read its code; 'project' or 'ref' says what was not found. */
   readonly openProject: (path: string, ref: string | null) => Promise<ProjectFiles | 'project' | 'ref'>
+  /** Reads a file of the artifacts of a job of the parent pipeline; a fault in words where there is none. */
+  readonly readArtifact?: (job: string, path: string) => Promise<string | { readonly fault: string }>
   /** Variables for `include`: predefined (phase A), instance, group, project, pipeline, in this order. */
   readonly variables: readonly Variable[]
   /** Changed paths for `include:rules:changes`, as in `PlanContext`. */

@@ -3,7 +3,6 @@ import { pushRules } from '../../core/repositories/protected_branches.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Instance } from '../../instance.ts'
 import { TOO_MANY_JOBS, TOO_MANY_PIPELINES, createsTooFast, hasTooManyJobs } from './creation_limits.ts'
-import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from '../config/compile.ts'
 import type { PipelineSource, PlannedPipeline } from '../config/plan.ts'
 import { planPipeline } from '../config/planning/pipeline.ts'
@@ -44,17 +43,17 @@ const HEEDS_MESSAGE: ReadonlySet<PipelineSource> = new Set(['push', 'merge_reque
  * transaction; `insertPrepared` writes.
  */
 export async function preparePipeline(instance: Instance, request: PipelineRequest): Promise<Outcome> {
-  const { project, source } = request
+  const { project, source, parent } = request
   const repository = instance.git.repository(repositoryPath(project.id))
   const rules = await pushRules(instance.db, project)
   const fault = checkRequest(request, rules)
   if (fault !== undefined) return refuse(fault)
-  const ref = await findRef(repository, request, rules)
+  const ref = parent?.pipeline ?? (await findRef(repository, request, rules))
   if (typeof ref === 'string') return refuse(ref)
   const commit = await repository.commit(ref.sha)
   if (commit === undefined) return refuse('Commit not found')
-  const found = { ...ref, commit }
-  if (await createsTooFast(instance.db, project.id, request.user.id, ref.sha))
+  const found = { ref: ref.ref, tag: ref.tag, sha: ref.sha, protected: ref.protected, commit }
+  if (parent === undefined && (await createsTooFast(instance.db, project.id, request.user.id, ref.sha)))
     return refuse(TOO_MANY_PIPELINES)
   const isSkipped = request.skips === true || (HEEDS_MESSAGE.has(source) && SKIPS.test(commit.message))
   if (isSkipped) return refuse('', 'skipped', found)
@@ -72,12 +71,10 @@ async function plan(instance: Instance, work: Work): Promise<Outcome> {
   const created_at = new Date()
   const { compile, plan: planContext } = await contextsOf(instance, { ...work, created_at })
   const path = configPath(request.project)
-  const content = await compile.files.read(path)
+  const content = request.parent?.content ?? (await compile.files.read(path))
   if (content === undefined) return refuse('Missing CI config file')
   const compiled = await compileConfig({ content, path }, compile)
   if ('errors' in compiled) return refuse(compiled.errors.join(', '), 'config_error', found)
-  const bridges = bridgeFaults(compiled)
-  if (bridges.length > 0) return refuse(bridges.join(', '), 'config_error', found)
   const planned = await planPipeline(compiled, planContext)
   if ('errors' in planned) {
     const { reason, errors } = planned

@@ -13,7 +13,7 @@ export const TOO_MANY_JOBS = 'Project exceeded the allowed number of jobs in act
 const recent = statement(
   (p: Slots<{ project_id: number; sha: string; user_id: number }>) => sql<{ count: number }>`
     select count(*)::int as count from pipelines
-     where project_id = ${p.project_id} and sha = ${p.sha} and user_id = ${p.user_id}
+     where project_id = ${p.project_id} and sha = ${p.sha} and user_id = ${p.user_id} and parent_id is null
        and created_at > now() - interval '1 minute'`,
 )
 /** Whether the user created as many pipelines for the commit as a minute allows. */

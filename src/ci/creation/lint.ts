@@ -1,6 +1,5 @@
 import { stringify } from 'yaml'
 import { createYield } from '../event_loop.ts'
-import { bridgeFaults } from './bridges.ts'
 import { compileConfig } from '../config/compile.ts'
 import type { CompileContext, Compiled, ConfigSource, PlanContext } from '../config/context.ts'
 import type { JobModel } from '../config/model.ts'
@@ -26,8 +25,6 @@ export async function lint(
   const compiled = await compileConfig(source, context)
   if ('errors' in compiled) return { ...compiled, compiled: null, plan: null }
   const { warnings } = compiled
-  const bridges = bridgeFaults(compiled)
-  if (bridges.length > 0) return { errors: bridges, warnings, compiled, plan: null }
   if (dryRun === null) return { errors: [], warnings, compiled, plan: null }
   const outcome = await planPipeline(compiled, dryRun)
   return 'errors' in outcome

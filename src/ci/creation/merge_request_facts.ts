@@ -26,6 +26,16 @@ const ends = statement(
 /** Undefined where nothing of it could run: it is not open, or has no commits. */
 export const findEnds = (db: Db, id: number): Promise<MergeRequestEnds | undefined> => db.one(ends, { id })
 
+const endsOfPipeline = statement(
+  (p: Slots<{ id: number; sha: string }>) => sql<MergeRequestEnds>`
+    select m.id, m.iid, m.project_id, m.source_project_id, m.source_branch, d.head_sha, d.base_sha
+      from merge_requests m join merge_request_diffs d on d.merge_request_id = m.id
+     where m.id = ${p.id} and d.head_sha = ${p.sha} order by d.id desc limit 1`,
+)
+/** The same as they were for a pipeline of the merge request, whatever happened to it since. */
+export const findEndsAt = (db: Db, id: number, sha: string): Promise<MergeRequestEnds | undefined> =>
+  db.one(endsOfPipeline, { id, sha })
+
 interface Facts extends Pick<
   MergeRequest,
   'id' | 'iid' | 'project_id' | 'source_project_id' | 'title' | 'source_branch' | 'target_branch' | 'squash'

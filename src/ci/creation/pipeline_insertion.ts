@@ -26,6 +26,7 @@ type Kept = Pick<
   | 'on_new_commit'
   | 'on_job_failure'
   | 'merge_request_id'
+  | 'parent_id'
   | 'source_job_id'
   | 'schedule_id'
   | 'committed_at'
@@ -36,7 +37,8 @@ const keep = statement(
     update pipelines set before_sha = ${p.before_sha}, tag = ${p.tag}, protected = ${p.protected}, name = ${p.name},
            stages = ${p.stages}, variables = ${p.variables}, yaml_variables = ${p.yaml_variables}::jsonb,
            on_new_commit = ${p.on_new_commit}, on_job_failure = ${p.on_job_failure},
-           merge_request_id = ${p.merge_request_id}, source_job_id = ${p.source_job_id}, schedule_id = ${p.schedule_id},
+           merge_request_id = ${p.merge_request_id}, parent_id = ${p.parent_id},
+           source_job_id = ${p.source_job_id}, schedule_id = ${p.schedule_id},
            committed_at = ${p.committed_at}
      where id = ${p.id}`,
 )
@@ -53,10 +55,13 @@ const end = statement(
       tag: boolean
       before_sha: string
       merge_request_id: number | null
+      parent_id: number | null
+      source_job_id: number | null
     }>,
   ) => sql`
     update pipelines set status = ${p.status}, failure_reason = ${p.failure_reason}, yaml_errors = ${p.yaml_errors},
-           tag = ${p.tag}, before_sha = ${p.before_sha}, merge_request_id = ${p.merge_request_id}, finished_at = now()
+           tag = ${p.tag}, before_sha = ${p.before_sha}, merge_request_id = ${p.merge_request_id}, parent_id = ${p.parent_id},
+           source_job_id = ${p.source_job_id}, finished_at = now()
      where id = ${p.id}`,
 )
 /** Ends a pipeline that has no jobs. */
@@ -70,6 +75,8 @@ const endWithoutJobs = (
     readonly tag: boolean
     readonly before_sha: string
     readonly merge_request_id: number | null
+    readonly parent_id: number | null
+    readonly source_job_id: number | null
   },
 ): Promise<number> => db.run(end, values)
 
@@ -106,6 +113,7 @@ export async function insertInTurn(
     on_new_commit: planned.autoCancel.on_new_commit,
     on_job_failure: planned.autoCancel.on_job_failure,
     merge_request_id: request.merge_request?.id ?? null,
+    parent_id: request.parent?.pipeline.id ?? null,
     source_job_id: request.source_job_id ?? null,
     schedule_id: request.schedule_id ?? null,
     committed_at: new Date(found.commit.committer.date.seconds * 1_000),
@@ -120,12 +128,19 @@ export async function insertInTurn(
   return existing(await findPipeline(turn.db, project.id, id))
 }
 
-/** Keeps a pipeline that a push asked for and that has no jobs: a wrong configuration, a limit, or a commit that skips it. */
-export async function insertRefused(db: Db, request: PipelineRequest, refusal: Refusal): Promise<void> {
+/**
+ * Keeps a pipeline that a push or bridge asked for and that has no jobs: a wrong configuration, a limit, or a commit that
+ * skips it. Answers its id.
+ */
+export async function insertRefused(
+  db: Db,
+  request: PipelineRequest,
+  refusal: Refusal,
+): Promise<number | undefined> {
   const { kept, commit, text } = refusal
-  if (kept === undefined || commit === undefined) return
+  if (kept === undefined || commit === undefined) return undefined
   const { project, user, source } = request
-  await inTurn(db, project.id, async () => {
+  return inTurn(db, project.id, async () => {
     const { id } = await createPipeline(db, {
       project_id: project.id,
       sha: commit.sha,
@@ -141,7 +156,10 @@ export async function insertRefused(db: Db, request: PipelineRequest, refusal: R
       tag: commit.tag,
       before_sha: request.before ?? NO_COMMIT,
       merge_request_id: request.merge_request?.id ?? null,
+      parent_id: request.parent?.pipeline.id ?? null,
+      source_job_id: request.source_job_id ?? null,
     })
     await wakeAutoMerges(db, [id])
+    return id
   })
 }

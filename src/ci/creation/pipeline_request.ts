@@ -1,6 +1,8 @@
 import type { Project } from '../../core/places/projects.ts'
+import type { Pipeline } from '../../db/schema/repositories.ts'
 import type { User } from '../../db/schema/tables.ts'
 import type { Commit } from '../../git/objects/commit.ts'
+import type { CompileContext } from '../config/context.ts'
 import type { PipelineSource, Variable } from '../config/plan.ts'
 import type { MergeRequestEnds } from './merge_request_facts.ts'
 
@@ -22,8 +24,18 @@ export interface PipelineRequest {
   /** The job whose token or bridge asks for it. */
   readonly source_job_id?: number
   readonly schedule_id?: number
+  /** Of a child pipeline. */
+  readonly parent?: ParentPipeline
   /** That the pipeline is of, at `sha`. */
   readonly merge_request?: MergeRequestEnds
+}
+
+/** The pipeline that a child pipeline has its commit of, and the child's configuration. */
+export interface ParentPipeline {
+  readonly pipeline: Pick<Pipeline, 'id' | 'ref' | 'tag' | 'sha' | 'protected' | 'merge_request_id'>
+  /** In the place of the project's file. */
+  readonly content: string
+  readonly readArtifact: NonNullable<CompileContext['readArtifact']>
 }
 
 /** Where a pipeline runs. */

@@ -51,7 +51,11 @@ export async function contextsOf(
     changedPaths: changedPathsOf(repository, found.sha, baseOf(request)),
   }
   return {
-    compile: { ...shared, variables: [...predefined, ...secret(null), ...request.variables] },
+    compile: {
+      ...shared,
+      ...(request.parent && { readArtifact: request.parent.readArtifact }),
+      variables: [...predefined, ...secret(null), ...request.variables],
+    },
     plan: {
       ...shared,
       source,
@@ -82,7 +86,8 @@ async function limitsOf(
 /** The commit whose difference to the pipeline's is what changed; null where there is none, as in a new branch. */
 function baseOf({ before, merge_request, source }: PipelineRequest): string | null {
   if (merge_request !== undefined) return merge_request.base_sha
-  return source === 'push' && before !== undefined && before !== NO_COMMIT ? before : null
+  const hasBase = source === 'push' || source === 'parent_pipeline'
+  return hasBase && before !== undefined && before !== NO_COMMIT ? before : null
 }
 
 /** Files of other projects, as far as the user may read their code. */

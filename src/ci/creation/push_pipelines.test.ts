@@ -168,17 +168,3 @@ test('rules that select no job leave no pipeline', async () => {
   await commit(project, 'build:\n  script: make\n  rules: [{ when: never }]\n')
   assert.deepEqual(await work(project), [])
 })
-
-test('a trigger job makes a pipeline that has failed for its configuration, never one that waits', async () => {
-  const project = await projectOf()
-  await commit(project, 'build: {script: make}\ndown: {stage: deploy, trigger: {include: child.yml}}\n')
-  const [pipeline] = await work(project)
-  assert.deepEqual(
-    [pipeline?.status, pipeline?.failure_reason, pipeline?.['yaml_errors']],
-    [
-      'failed',
-      'config_error',
-      'jobs:down:trigger config is not supported: downstream pipelines are not created here',
-    ],
-  )
-})

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { Job, JobSpec, JobStatus } from '../../db/schema/ci.ts'
 import { statement, type Slots } from '../../db/statement.ts'
+import { askToFollow, isReopenable, mirroringBridges } from '../downstream/mirroring.ts'
 import { findJob, latestJobs } from './store.ts'
 import { enqueued, revivedBy } from '../processing.ts'
 import type { Turn } from '../turn.ts'
@@ -144,6 +145,22 @@ async function reviveAfter(turn: Turn, pipelineId: number, name: string): Promis
   await turn.enter(ids, ['skipped'], 'created')
 }
 
+/**
+ * Lets the bridge of a pipeline that runs again run with it, and the jobs behind the bridge be decided anew; so up to the
+ * first pipeline.
+ */
+export async function reopenBridge(turn: Turn, pipelineId: number): Promise<void> {
+  const bridges = (await mirroringBridges(turn.db, [pipelineId])).filter(isReopenable)
+  for (const { id, name, pipeline_id, project_id, status } of bridges) {
+    if (project_id !== turn.projectId) continue
+    await turn.enter([id], [status], 'running')
+    await reviveAfter(turn, pipeline_id, name)
+    await reopenBridge(turn, pipeline_id)
+  }
+  const elsewhere = bridges.filter(({ project_id }) => project_id !== turn.projectId)
+  await askToFollow(turn.db, elsewhere, true)
+}
+
 /** Whether somebody may have the job run once more. */
 export const isRetryable = (job: Pick<Job, 'status' | 'retried'>): boolean =>
   !job.retried && ['success', 'failed', 'canceled'].includes(job.status)
@@ -154,12 +171,13 @@ export async function retryJob(turn: Turn, id: number, userId: number): Promise<
   if (job === undefined || !isRetryable(job)) return undefined
   const fresh = await cloneJob(turn, id, userId)
   await reviveAfter(turn, job.pipeline_id, job.name)
+  await reopenBridge(turn, job.pipeline_id)
   return fresh
 }
 
 /** Whether the job waits for somebody to start it. */
-export const isPlayable = (job: Pick<Job, 'status'>): boolean =>
-  job.status === 'manual' || job.status === 'scheduled'
+export const isPlayable = (job: Pick<Job, 'status' | 'downstream_id'>): boolean =>
+  (job.status === 'manual' || job.status === 'scheduled') && job.downstream_id === null
 
 const take = statement(
   (p: Slots<{ id: number; user_id: number; variables: Buffer | null }>) => sql`
@@ -181,5 +199,6 @@ export async function playJob(
   const has_resource_group = job.resource_group_id !== null
   await turn.enter([id], ['manual', 'scheduled'], enqueued({ has_resource_group }))
   await reviveAfter(turn, job.pipeline_id, job.name)
+  await reopenBridge(turn, job.pipeline_id)
   return id
 }

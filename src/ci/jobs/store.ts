@@ -48,6 +48,8 @@ const SETS: Readonly<Partial<Record<JobStatus, RawBuilder<unknown>>>> = {
   // One that returns to the queue has waited since it came there first.
   pending: sql`, queued_at = case when j.status = 'running' then j.queued_at else clock_timestamp() end,
                  scheduled_at = null`,
+  // A bridge runs again with its downstream pipeline.
+  running: sql`, finished_at = null, failure_reason = null`,
   success: sql`, finished_at = clock_timestamp()`,
   canceled: sql`, finished_at = clock_timestamp()`,
 }
@@ -62,6 +64,7 @@ const enter = statements<{ to: JobStatus }, Entry, Entered>((p, { to }) => {
     update ci_jobs j set status = ${sql.lit(to)}, updated_at = clock_timestamp() ${sets}
       from ci_job_specs s
      where s.id = j.spec_id and j.id = any(${p.ids}::bigint[]) and j.status = any(${p.from}::text[])
+       ${to === 'created' ? sql`and j.downstream_id is null` : sql``}
     returning j.id, j.pipeline_id, j.resource_group_id, j.environment_id, j.status, j.allow_failure, j.kind, j.failure_reason`
 })
 

@@ -92,6 +92,10 @@ const handOver = statement(
     returning j.*`,
 )
 
+/** Why a job may not run now; null where nothing stands against it. */
+export const hindranceOf = async (db: Db, id: number): Promise<string | null> =>
+  (await db.one(hindrance, { id }))?.reason ?? null
+
 /** Gives a pending job to a runner. Undefined where it is not pending any more, or nobody may run it. */
 export async function startJob(
   turn: Turn,

@@ -9,11 +9,12 @@ const newest = statement((p: Slots<{ project_id: number; sha: string }>) =>
     .selectAll()
     .where('project_id', '=', p.project_id)
     .where('sha', '=', p.sha)
+    .where('parent_id', 'is', null)
     .orderBy('id', 'desc')
     .limit(1),
 )
 
-/** The newest pipeline of a commit. */
+/** The newest pipeline of a commit, child pipelines apart. */
 export const lastPipeline = (db: Db, projectId: number, sha: string): Promise<PipelineRow | undefined> =>
   db.one(newest, { project_id: projectId, sha })
 

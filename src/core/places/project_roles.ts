@@ -17,6 +17,16 @@ export const findProjectAs = (
   userId: number | null,
 ): Promise<Project | undefined> => db.one(inProject, { project_id: projectId, user_id: userId })
 
+const several = statement(
+  (p: Slots<{ ids: readonly number[]; user_id: number | null }>) => sql<Project>`
+    select p.*, n.traversal_ids,
+           coalesce(${roleInProject(heldBy(p.user_id), sql`p.id`, sql`n.traversal_ids`)}, 0) as role
+      from projects p join namespaces n on n.id = p.namespace_id where p.id = any(${p.ids}::bigint[])`,
+)
+/** The same of several projects. */
+export const findProjectsAs = (db: Db, ids: readonly number[], userId: number | null): Promise<Project[]> =>
+  db.rows(several, { ids, user_id: userId })
+
 const inGroup = statement(
   (p: Slots<{ group_id: number; user_id: number }>) => sql<{ id: number; role: number }>`
     select n.id, coalesce(${roleInNamespace(heldBy(p.user_id), sql`n.traversal_ids`)}, 0) as role

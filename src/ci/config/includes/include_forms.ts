@@ -10,6 +10,7 @@ interface Given {
 /** One item of `include`, its variables expanded. Paths are without a leading slash. */
 export type Include =
   | (Given & { readonly kind: 'local'; readonly path: string })
+  | (Given & { readonly kind: 'artifact'; readonly path: string; readonly job: string })
   | (Given & {
       readonly kind: 'project'
       readonly project: string
@@ -40,7 +41,9 @@ export function readInclude(item: Tree, find: Find): Include {
     case 'component':
       throw new ConfigFault(`Component '${text('component')}' - content not found`)
     case 'artifact':
-      throw new ConfigFault('include config must specify the job where to fetch the artifact from')
+      if (hash['job'] === undefined || hash['job'] === null)
+        throw new ConfigFault('include config must specify the job where to fetch the artifact from')
+      return { ...given, kind: 'artifact', path: pathOf(text('artifact')), job: text('job') }
     default:
       throw noSubkey(item)
   }

@@ -134,6 +134,11 @@ class Reader {
         })),
       )
     }
+    if (form.kind === 'artifact') {
+      const text = await this.#readArtifact(form.job, form.path)
+      const place = { files: from.files, path: form.path, depth, inputs }
+      return [{ place, type: 'file', extra: { job: form.job }, text }]
+    }
     const { project, ref } = form
     const files = await this.#context.openProject(project, ref)
     if (files === 'project')
@@ -150,6 +155,17 @@ class Reader {
         text: await readOr(files, path, `Project \`${project}\` file \`${path}\``),
       })),
     )
+  }
+
+  async #readArtifact(job: string, path: string): Promise<string> {
+    if (this.#context.readArtifact === undefined)
+      throw new ConfigFault(
+        'Including configs from artifacts is only allowed when triggering child pipelines',
+      )
+    const text = await this.#context.readArtifact(job, path)
+    if (typeof text !== 'string') throw new ConfigFault(text.fault)
+    if (text.trim() === '') throw new ConfigFault(`Artifact file \`${path}\` is empty!`)
+    return text
   }
 
   async #expandGlob(path: string, files: ProjectFiles): Promise<string[]> {
