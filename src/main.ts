@@ -4,13 +4,13 @@ import { addAlertIntegrations } from './cli/alert_integrations.ts'
 import { addAlertSettings } from './cli/alert_settings.ts'
 import { addAlerts } from './cli/alerts.ts'
 import { addAudit } from './cli/audit.ts'
-import { addBackups } from './cli/backups.ts'
+import { addBackups, addMigrate } from './cli/maintenance.ts'
 import { Misuse, speak, wordsFor } from './cli/command.ts'
+import { addDoctor } from './cli/doctor.ts'
 import { addDemo } from './cli/demo.ts'
 import { addFreezes } from './cli/freezes.ts'
 import { addErrors } from './cli/errors.ts'
 import { addInvitations } from './cli/invitations.ts'
-import { addMigrate } from './cli/migrate.ts'
 import { addPeople } from './cli/people.ts'
 import { addPlanning } from './cli/planning.ts'
 import { addRunner } from './cli/runner.ts'
@@ -56,6 +56,7 @@ async function buildProgram(): Promise<Command> {
     addServe,
     addMigrate,
     addBackups,
+    addDoctor,
     addPeople,
     addAudit,
     addInvitations,

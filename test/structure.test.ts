@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   git: [],
   outbox: ['db'],
   jobs: ['db', 'type instance'],
+  doctor: ['core', 'db', 'git', 'jobs', 'type access', 'type config', 'type instance'],
   backup: ['core', 'db', 'git', 'jobs', 'blobs', 'type config', 'type instance'],
   blobs: ['db', 'jobs', 'type config_values'],
   http: ['db', 'type instance'],

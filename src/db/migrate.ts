@@ -49,6 +49,19 @@ export async function migrate(client: Client, wanted?: ReadonlySet<number>): Pro
   })
 }
 
+/** The migrations of this program that are not applied, and versions that are and that it does not know. */
+export async function listPending(
+  client: Client,
+): Promise<{ readonly pending: readonly string[]; readonly foreign: readonly number[] }> {
+  const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).toSorted()
+  const done = (await client.rows(applied, {})).map(({ version }) => version)
+  const known = files.map(versionOf)
+  return {
+    pending: files.filter((name) => !done.includes(versionOf(name))),
+    foreign: done.filter((version) => !known.includes(version)),
+  }
+}
+
 /** Marks a database while a restore fills it. */
 export const RESTORE_MARK = 'guildhall_restore'
 

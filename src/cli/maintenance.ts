@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { sql } from 'kysely'
 import { backUp } from '../backup/backup.ts'
 import { BackupFault, findBackup } from '../backup/manifest.ts'
 import { restore } from '../backup/restore.ts'
 import { verifyBackup } from '../backup/verify.ts'
+import { statement } from '../db/statement.ts'
 import { openStorage } from '../open.ts'
 import { Refusal, act, command, withInstance } from './command.ts'
 
@@ -70,3 +72,26 @@ const runRestore = (folder: string, options: object): Promise<void> =>
     const { dataDir } = config
     say({ backup, created_at, data_dir: dataDir }, `${dataDir} is as it was at ${created_at}.`)
   })
+
+const newest = statement(
+  () => sql<{ version: number }>`select max(version) as version from schema_migrations`,
+)
+
+export function addMigrate(program: Command): void {
+  command({
+    parent: program,
+    name: 'migrate',
+    description: 'bring the database up to date and say where it is; serve does so too',
+    under: 'Server',
+  }).action((options: object) =>
+    // Opening the instance migrates; what is left is to tell.
+    withInstance(
+      { ...options },
+      async ({ instance }, { say }) => {
+        const row = await instance.db.one(newest, {})
+        say({ version: row?.version ?? 0 }, `The database is at migration ${row?.version ?? 0}.`)
+      },
+      { makes: true },
+    ),
+  )
+}
