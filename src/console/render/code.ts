@@ -2,7 +2,7 @@ import { Html, html, escaped } from '../web/html.ts'
 import { colour, knows } from './highlighter.js'
 
 /** Characters above which code is shown without colours: highlighting takes about a millisecond for 20 kB. */
-const MAX_HIGHLIGHTED = 200_000
+const MAX_HIGHLIGHTED = 16_000
 /** Characters of one line above which a file is data, not code. */
 const MAX_LINE = 5_000
 
@@ -22,7 +22,8 @@ function languageOf(path: string): string | undefined {
 
 /** Code as HTML, coloured where its language is known. */
 export function highlighted(text: string, language: string | undefined): string {
-  if (language === undefined || !knows(language) || text.length > MAX_HIGHLIGHTED) return escaped(text)
+  if (language === undefined || !knows(language) || text.length > MAX_HIGHLIGHTED || /\s{100}/.test(text))
+    return escaped(text)
   if (text.split('\n').some((line) => line.length > MAX_LINE)) return escaped(text)
   return colour(text, language)
 }
