@@ -79,8 +79,9 @@ test('a job has the published fields', async () => {
       job['status'],
       job['failure_reason'],
       job['duration'],
+      job['queued_duration'],
     ],
-    ['build', 'test', 'ci', false, 'failed', 'script_failure', 5],
+    ['build', 'test', 'ci', false, 'failed', 'script_failure', 5, 0],
   )
   assert.deepEqual([job['tag_list'], job['artifacts'], job['archived']], [['docker', 'linux'], [], false])
   assert.equal(job['web_url'], `https://guild.example/${project.full_path}/-/jobs/${build}`)

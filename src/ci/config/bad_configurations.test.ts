@@ -253,6 +253,7 @@ const JOBS: readonly Row[] = [
   [job('artifacts: {when: a}'), 'jobs:j:artifacts when should be one of: on_success, on_failure, always'],
   [job('artifacts: {expire_in: 7}'), 'jobs:j:artifacts expire in should be a duration'],
   [job('artifacts: {expire_in: soon}'), 'jobs:j:artifacts expire in should be a duration'],
+  [job('artifacts: {expire_in: 99999999 years}'), 'jobs:j:artifacts expire in should be a duration'],
   [job('artifacts: {untracked: a}'), 'jobs:j:artifacts untracked should be a boolean value'],
   [
     job('artifacts: {access: some}'),
@@ -309,6 +310,10 @@ const JOBS: readonly Row[] = [
     'jobs:j:environment deployment tier must be one of production, staging, testing, development, other',
   ],
   [job('environment: {name: a, auto_stop_in: soon}'), 'jobs:j:environment auto stop in should be a duration'],
+  [
+    job('environment: {name: a, auto_stop_in: 99999999 years}'),
+    'jobs:j:environment auto stop in should be a duration',
+  ],
   [
     job('environment: {name: a, kubernetes: {}}'),
     'jobs:j:environment config contains unknown keys: kubernetes',

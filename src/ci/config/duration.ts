@@ -22,6 +22,8 @@ const SECONDS: Readonly<Record<string, number>> = {
 }
 const PART = /\s*(?:and\s|,)?\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*/y
 const MAX_DURATION_CHARACTERS = 100
+/** A thousand years: a date later than the year 9999 has no form that clients read, and later ones no interval in the database. */
+const MAX_SECONDS = 1_000 * 31_536_000
 
 export const WEEK = 604_800
 
@@ -37,5 +39,5 @@ export function readDuration(text: string): number | null {
     if (amount === undefined || factor === undefined) return null
     seconds += Number(amount) * factor
   }
-  return Math.round(seconds)
+  return seconds > MAX_SECONDS ? null : Math.round(seconds)
 }

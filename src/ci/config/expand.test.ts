@@ -70,10 +70,21 @@ test('durations are numbers with units, or seconds', () => {
     '6 mos 1 day': 15_638_400,
     '47 yrs 6 mos and 4d': 1_498_089_600,
     '3 weeks and 2 days': 1_987_200,
+    '1000 years': 31_536_000_000,
     '42': 42,
     '1.5 hours': 5_400,
   }
   for (const [text, seconds] of Object.entries(table)) assert.equal(readDuration(text), seconds, text)
-  for (const text of ['', 'soon', '1 fortnight', 'h', '-1 day', '1 day!', '9'.repeat(101)])
+  for (const text of [
+    '',
+    'soon',
+    '1 fortnight',
+    'h',
+    '-1 day',
+    '1 day!',
+    '1001 years',
+    '9'.repeat(100),
+    '9'.repeat(101),
+  ])
     assert.equal(readDuration(text), null, text)
 })

@@ -30,8 +30,9 @@ export const JobBasic = t.Object({
   project: t.Object({ ci_job_token_scope_enabled: t.Boolean() }),
 })
 
+/** The clocks of the server and of the database differ by some milliseconds, and no span is negative. */
 const seconds = (from: Date | null, to: Date | null): number | null =>
-  from === null || to === null ? null : (to.getTime() - from.getTime()) / 1_000
+  from === null || to === null ? null : Math.max(0, to.getTime() - from.getTime()) / 1_000
 
 export function presentJobBasic(
   job: JobRow,
