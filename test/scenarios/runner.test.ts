@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { after, afterEach, before, suite, test } from 'node:test'
 import { killGroup, until } from '../support/program.ts'
 import { openYard, type JobShown, type Yard } from '../support/pipelines_by_runner.ts'
 
@@ -57,6 +57,7 @@ suite('pipelines on the bundled runner', () => {
     yard = await openYard()
   })
   after(() => yard.clear())
+  afterEach(() => yard.stopRunners())
 
   const log = (id: number): string =>
     readFileSync(
@@ -239,8 +240,47 @@ suite('pipelines on the bundled runner', () => {
     await yard.server.ended
     const server = await yard.place.serve()
     assert.equal(server.url, yard.server.url)
+    yard = { ...yard, server }
     await yard.untilPipeline(pipeline, 'success', 'failed')
     assert.match(logOf(await yard.jobs(pipeline), 'steady'), /one\n[^]*two\nthree\n[^]*Job succeeded/)
+    assert.equal((await runner.ended).code, 0)
+  })
+
+  test('a child pipeline runs before the next stage, once, though the server is killed when it is asked for', async () => {
+    const { api, project } = yard
+    const runner = yard.startRunner(['--jobs', '3'])
+    const pipeline = await yard.push({
+      '.gitlab-ci.yml': [
+        'stages: [build, sub, after]',
+        'make: {stage: build, script: [echo made]}',
+        'sub: {stage: sub, variables: {WHOM: "of $CI_JOB_NAME"}, trigger: {include: child.yml, strategy: depend}}',
+        'last: {stage: after, script: [echo last]}',
+      ].join('\n'),
+      'child.yml': 'unit: {script: ["echo for $WHOM in $CI_PIPELINE_SOURCE"]}',
+    })
+    await until('the bridge is asked for', async () => {
+      const [bridge] = await api.Jobs.allPipelineBridges(project, pipeline)
+      return bridge !== undefined && bridge.status !== 'created'
+    })
+    killGroup(yard.server.pid)
+    await yard.server.ended
+    yard = { ...yard, server: await yard.place.serve() }
+    assert.equal(await yard.untilPipeline(pipeline, 'success', 'failed'), 'success')
+    assert.deepEqual(statuses(await yard.jobs(pipeline)), { make: 'success', last: 'success' })
+    const [bridge] = (await api.Jobs.allPipelineBridges(project, pipeline)) as readonly {
+      readonly downstream_pipeline: { readonly id: number }
+    }[]
+    const downstream = bridge?.downstream_pipeline.id
+    const sha = (await api.Pipelines.show(project, pipeline)).sha
+    const children = (await api.Pipelines.all(project, {
+      sha,
+      source: 'parent_pipeline',
+    })) as readonly { id: number; status: string }[]
+    assert.deepEqual(
+      children.map(({ id, status }) => [id, status]),
+      [[downstream, 'success']],
+    )
+    assert.match(logOf(await yard.jobs(children[0]?.id ?? 0), 'unit'), /for of sub in parent_pipeline/)
     assert.equal((await runner.ended).code, 0)
   })
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Gitlab } from '@gitbeaker/rest'
 import { gitClientOf, type GitClient } from './git_client.ts'
 import { scratch } from './git_fixtures.ts'
-import { openReadyPlace, until, type Place, type Running, type Started } from './program.ts'
+import { killGroup, openReadyPlace, until, type Place, type Running, type Started } from './program.ts'
 
 const ROOT_TOKEN = 'a-token-of-the-administrator'
 
@@ -22,6 +22,8 @@ export interface Yard {
   readonly runnerToken: string
   /** Starts a runner whose builds lie in a scratch directory of their own. */
   readonly startRunner: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Started
+  /** Ends the runners that still run: they would take the jobs of other tests. */
+  readonly stopRunners: () => Promise<void>
   /** Pushes files as one commit to a branch; the id of the pipeline that it starts. */
   readonly push: (files: Readonly<Record<string, string>>, branch?: string) => Promise<number>
   /** Waits until a pipeline is in one of the states, and answers it. */
@@ -63,19 +65,26 @@ function yardOf(made: Made): Yard {
     const found = await api.Jobs.all(project, { pipelineId: pipeline, perPage: 100 })
     return (found as readonly JobShown[]).toReversed()
   }
+  const runners = new Set<Started>()
   return {
     ...made,
+    stopRunners: async () => {
+      for (const { pid } of runners) killGroup(pid)
+      await Promise.all([...runners].map(({ ended }) => ended))
+    },
     clear: async () => {
       await place.clear()
       rmSync(builds, { recursive: true, force: true })
     },
     git,
     jobs,
-    startRunner: (args = [], env = {}) =>
-      place.start(['runner', '--url', server.url, '--builds-dir', join(builds, 'builds'), ...args], {
-        GUILDHALL_RUNNER_TOKEN: runnerToken,
-        ...env,
-      }),
+    startRunner: (args = [], env = {}) => {
+      const given = ['runner', '--url', server.url, '--builds-dir', join(builds, 'builds'), ...args]
+      const runner = place.start(given, { GUILDHALL_RUNNER_TOKEN: runnerToken, ...env })
+      runners.add(runner)
+      void runner.ended.then(() => runners.delete(runner))
+      return runner
+    },
     push: (files, branch = `topic-${randomBytes(4).toString('hex')}`) => push(made, git, files, branch),
     untilPipeline: async (id, ...states) => {
       let status = ''
