@@ -6,6 +6,10 @@ const MAX_HIGHLIGHTED = 16_000
 /** Characters of one line above which a file is data, not code. */
 const MAX_LINE = 5_000
 
+/** Milliseconds that colours may take in one second, over all pages: the rest is shown without, and blocks nobody. */
+const BUDGET_MS = 200
+const spent = { ms: 0, since: 0 }
+
 const NAMES: Readonly<Record<string, string>> = {
   dockerfile: 'bash',
   makefile: 'makefile',
@@ -25,7 +29,12 @@ export function highlighted(text: string, language: string | undefined): string 
   if (language === undefined || !knows(language) || text.length > MAX_HIGHLIGHTED || /\s{100}/.test(text))
     return escaped(text)
   if (text.split('\n').some((line) => line.length > MAX_LINE)) return escaped(text)
-  return colour(text, language)
+  const began = performance.now()
+  if (began - spent.since > 1_000) Object.assign(spent, { ms: 0, since: began })
+  if (spent.ms > BUDGET_MS) return escaped(text)
+  const coloured = colour(text, language)
+  spent.ms += performance.now() - began
+  return coloured
 }
 
 /** Each line as HTML of its own: spans that go over several lines are closed and opened again. */
