@@ -7,13 +7,22 @@ import type { Actor, Preload } from '../http/gate.ts'
 
 /** The kind of credential, and the record read with it: sign-in and the first record are one statement. */
 interface Shape {
-  readonly who: 'nobody' | 'token' | 'user_id' | 'username' | 'job'
+  readonly who: 'nobody' | 'token' | 'user_id' | 'username' | 'job' | 'deploy_token'
   readonly preload: Preload | 'nothing'
   readonly by: 'id' | 'full_path'
 }
 interface Values {
   readonly who: Buffer | number | string | null
   readonly ref: number | string | null
+}
+/** The columns of a deploy token that decide what it opens. */
+interface DeployTokenRow {
+  readonly id: number
+  readonly username: string
+  readonly project_id: number | null
+  readonly namespace_id: number | null
+  readonly scopes: readonly string[]
+  readonly lasts: boolean
 }
 interface Row {
   readonly token_id: number | null
@@ -33,6 +42,8 @@ interface Row {
   /** Of the running job whose token it is, where it is one's. */
   readonly job_id?: number | null
   readonly job_project_id?: number
+  /** Of the deploy token, where it is one. */
+  readonly deploy_token?: DeployTokenRow | null
   /** The id of what was read along; the rest of its row is beside it. */
   readonly id?: number | null
 }
@@ -44,6 +55,10 @@ const TOKEN = sql`
   t.impersonation as token_impersonation,
   t.last_used_at is null or t.last_used_at < now() - interval '10 minutes' as token_stale`
 const JOB = sql`j.id as job_id, j.project_id as job_project_id,`
+const DEPLOY_TOKEN = sql`
+  case when d.id is not null then json_build_object('id', d.id, 'username', d.username, 'project_id', d.project_id,
+    'namespace_id', d.namespace_id, 'scopes', d.scopes,
+    'lasts', not d.revoked and coalesce(d.expires_at > now(), true)) end as deploy_token,`
 const USER = sql`
   u.id as user_id, u.username as user_username, u.name as user_name, u.email as user_email, u.admin as user_admin,
   u.external as user_external, u.state as user_state`
@@ -57,6 +72,7 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
     job: sql`
       left join ci_jobs j on j.token_digest = ${p.who} and j.status in ('running', 'canceling')
       left join users u on u.id = j.user_id`,
+    deploy_token: sql`left join deploy_tokens d on d.digest = ${p.who} left join users u on false`,
     user_id: sql`left join users u on u.id = ${p.who}`,
     username: sql`left join users u on lower(u.username) = lower(${p.who})`,
   }[shape.who]
@@ -80,8 +96,9 @@ const entries = statements<Shape, Values, Row>((p, shape) => {
     group: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')} and n.kind = 'group'`],
     namespace: [sql`, n.*, ${namespaceRole}`, sql`left join namespaces n on ${is('n')}`],
   }[shape.preload] as [RawBuilder<unknown>, RawBuilder<unknown>]
+  const extra = { job: JOB, deploy_token: DEPLOY_TOKEN }[shape.who as string] ?? sql``
   return sql<Row>`
-    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${shape.who === 'job' ? JOB : sql``} ${USER}, clock.version as settings_version ${columns}
+    select ${shape.who === 'token' ? TOKEN : NO_TOKEN}, ${extra} ${USER}, clock.version as settings_version ${columns}
       from settings_clock clock ${user} ${joins}`
 })
 

@@ -8,6 +8,8 @@ import type { Actor } from '../http/gate.ts'
 import { Problem } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { mayReadCode } from './gates/gates.ts'
+import { readDeployToken } from './deploy_tokens.ts'
+import { DEPLOY_TOKEN_PREFIX, type PresentedDeployToken } from './presented_tokens.ts'
 import { createTokenReader, readJobToken, type Bearer, type Entrance } from './sign_in.ts'
 
 /** The act of a git client. */
@@ -85,6 +87,10 @@ export function createGitAccess(
     if (user === JOB_USER && token !== undefined) {
       const ref = typeof place === 'number' ? String(place) : await refOf(instance, place)
       return enterJob(instance, { wish, ref }, token)
+    }
+    if (token?.startsWith(DEPLOY_TOKEN_PREFIX)) {
+      const ref = typeof place === 'number' ? String(place) : await refOf(instance, place)
+      return enterDeployToken(instance, { wish, ref }, { token, username: user })
     }
     const readAt = (ref: string): Promise<Bearer> =>
       read(token, { kind: 'project', ref }, () => {}).catch((error: unknown) => {
@@ -178,6 +184,22 @@ async function enterJob(
   if (project === undefined || !isOpen) throw noProject()
   if (wish === 'push') throw forbidden('You are not allowed to upload code.')
   return judge(instance, { wish, place: '' }, { ...bearer, tokenId: null, scopes: ['read_repository'] })
+}
+
+/** A deploy token reads the code of the projects that it reaches, and of those that are open to everybody. */
+async function enterDeployToken(
+  instance: Pick<Instance, 'db' | 'settings'>,
+  { wish, ref }: { readonly wish: GitWish; readonly ref: string },
+  presented: PresentedDeployToken,
+): Promise<GitEntry> {
+  const bearer = await readDeployToken(instance.db, presented, { kind: 'project', ref })
+  if (bearer === undefined || !bearer.scopes.includes('read_repository')) throw accessDenied()
+  const found = bearer.preloaded as Project | undefined
+  const project = found && { ...found, role: bearer.reaches ? ROLES.reporter : 0 }
+  if (project === undefined || !canSee(null, project.visibility, project.role, ROLES.guest)) throw noProject()
+  if (wish === 'push') throw forbidden('You are not allowed to upload code.')
+  if (!mayReadCode(null, project)) throw forbidden('You are not allowed to download code from this project.')
+  return entry(null, project)
 }
 
 interface Credentials {

@@ -8,9 +8,9 @@ import { unauthorized } from '../http/problems.ts'
  */
 export function tokenOf(headers: IncomingHttpHeaders, sent: Tree): string | undefined {
   const own = sent['private_token'] ?? headers['private-token']
-  // Operations that take a job's token read it before; no other kind is taken for one.
-  const job = headers['job-token'] ?? sent['job_token'] ?? undefined
-  if (own === undefined && job !== undefined) throw unauthorized()
+  // Operations that take a job's or a deploy token read it before; no other kind is taken for one.
+  const other = headers['job-token'] ?? sent['job_token'] ?? headers['deploy-token'] ?? undefined
+  if (own === undefined && other !== undefined) throw unauthorized()
   const given = own ?? bearer(headers.authorization) ?? sent['access_token'] ?? undefined
   if (given === undefined) return undefined
   if (typeof given !== 'string' || given === '') throw unauthorized()
@@ -34,6 +34,26 @@ export function jobTokenOf(headers: IncomingHttpHeaders, sent: Tree, basic: bool
   if (bearing?.startsWith(JOB_TOKEN_PREFIX)) return bearing
   const credentials = basic ? credentialsOf(headers) : undefined
   return credentials?.name === JOB_USER ? credentials.password : undefined
+}
+
+/** Begins deploy tokens. */
+export const DEPLOY_TOKEN_PREFIX = 'gldt-'
+
+export interface PresentedDeployToken {
+  readonly token: string
+  /** The name that came with it; undefined where the token stands alone. */
+  readonly username: string | undefined
+}
+
+/** The deploy token that a request presents, by header, as a bearer or as a password; undefined without one. */
+export function deployTokenOf(headers: IncomingHttpHeaders): PresentedDeployToken | undefined {
+  if (headers['private-token'] !== undefined) return undefined
+  const given = headers['deploy-token']
+  if (given !== undefined) return { token: [given].flat()[0] ?? '', username: undefined }
+  const bearing = bearer(headers.authorization)
+  if (bearing?.startsWith(DEPLOY_TOKEN_PREFIX)) return { token: bearing, username: undefined }
+  const { name, password = '' } = credentialsOf(headers) ?? {}
+  return password.startsWith(DEPLOY_TOKEN_PREFIX) ? { token: password, username: name } : undefined
 }
 
 /** `Bearer` without a token is a token of a wrong form; another scheme is none of ours. */

@@ -14,7 +14,8 @@ import {
 } from '../http/problems.ts'
 import type { Instance } from '../instance.ts'
 import { actorOf, enter, foundIn } from './entry_row.ts'
-import { jobTokenOf, passwordOf, tokenOf } from './presented_tokens.ts'
+import { enterDeployToken } from './deploy_tokens.ts'
+import { deployTokenOf, jobTokenOf, passwordOf, tokenOf } from './presented_tokens.ts'
 import { digestOf, touch } from './tokens.ts'
 
 /** The parts of the instance that token look-ups need. */
@@ -28,6 +29,8 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
     if (visit.ownToken) return read(undefined, visit.preload, () => {})
     const ofJob = visit.jobTokens ? jobTokenOf(headers, sent, basic) : undefined
     if (ofJob !== undefined) return enterJob(instance.db, ofJob, visit)
+    const deploy = visit.deployTokens && sent['private_token'] === undefined ? deployTokenOf(headers) : undefined
+    if (deploy !== undefined) return enterDeployToken(instance.db, deploy, visit)
     const token = tokenOf(visit.headers, visit.sent)
     const password = token === undefined && visit.basic ? passwordOf(visit.headers) : undefined
     if (password !== undefined) return readPassword(read, password, visit)

@@ -49,6 +49,7 @@ export const ABOUT: Readonly<Record<keyof typeof AREAS, string>> = {
   runners: 'Machines that run jobs.',
   environments: 'Places that jobs deploy to.',
   deployments: 'What was deployed where, and when.',
+  deploy_tokens: 'Tokens that fetch code and packages, and act for no user.',
   resource_groups: 'Limits on jobs that must not run at the same time.',
   freeze_periods: 'Times without deployments.',
   packages: 'Registries for npm, PyPI, Maven and generic files.',

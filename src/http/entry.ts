@@ -24,6 +24,8 @@ export interface Visit {
   readonly basic?: boolean
   /** Whether it may be the token of a running job. */
   readonly jobTokens?: boolean
+  /** Whether it may be a deploy token. */
+  readonly deployTokens?: boolean
   /** Whether a parameter is the credential, so that no other token is read. */
   readonly ownToken?: boolean
 }
@@ -34,6 +36,8 @@ export interface Visitor {
   readonly owner?: Actor
   /** The running job whose token it is. */
   readonly jobId?: number
+  /** The id of the deploy token that was presented. */
+  readonly deployTokenId?: number
   readonly preloaded: unknown
 }
 
@@ -57,6 +61,7 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
     actor: visitor.actor,
     tokenId: visitor.tokenId,
     jobId: visitor.jobId ?? null,
+    deployTokenId: visitor.deployTokenId ?? null,
     preloaded: visitor.preloaded,
     now: new Date(),
     method,

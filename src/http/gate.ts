@@ -18,6 +18,8 @@ export interface Context extends Instance {
   readonly tokenId: number | null
   /** The running job whose token was presented; null for any other token. */
   readonly jobId: number | null
+  /** The id of the deploy token that was presented, which acts for no user; null for any other token. */
+  readonly deployTokenId: number | null
   readonly now: Date
   /** As sent; a GET answers HEAD too. */
   readonly method: string

@@ -99,6 +99,8 @@ export interface Operation<
   readonly scopes?: readonly string[]
   /** Set where the token of a running job opens it, in the name of the job's user. */
   readonly jobTokens?: true
+  /** Set where deploy tokens open it: no user calls then. */
+  readonly deployTokens?: true
   /** Set where a parameter is the credential: runners repeat it as `PRIVATE-TOKEN`, so tokens of users are ignored. */
   readonly ownToken?: true
   /**
@@ -141,6 +143,7 @@ export interface AnyOperation {
   readonly moves?: 'refs' | 'upstream' | 'rows'
   readonly scopes?: readonly string[]
   readonly jobTokens?: true
+  readonly deployTokens?: true
   readonly ownToken?: true
   readonly challenge?: string
   readonly reads?: Readonly<Record<string, string>>

@@ -41,7 +41,7 @@ const findSeen = (ctx: Context, ref: string): Promise<undefined> | Project | und
 
 async function findUnarchived(ctx: Context, ref: string): Promise<Project | undefined> {
   const found = await findSeen(ctx, ref)
-  if (found?.archived && ctx.actor !== null && !reads(ctx)) throw forbidden()
+  if (found?.archived && (ctx.actor ?? ctx.deployTokenId) !== null && !reads(ctx)) throw forbidden()
   return found
 }
 

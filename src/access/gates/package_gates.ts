@@ -1,6 +1,6 @@
 import { ROLES, canSee } from '../../core/sight/roles.ts'
 import type { Project } from '../../core/places/projects.ts'
-import { allows, type Context, type Has } from '../../http/gate.ts'
+import { allows, type Allows, type Context, type Has } from '../../http/gate.ts'
 import { forbidden, unauthorized } from '../../http/problems.ts'
 import { group, project } from './gates.ts'
 
@@ -8,10 +8,17 @@ import { group, project } from './gates.ts'
 export const CHALLENGE = 'Basic realm="GitLab Packages Registry"'
 
 /** Clients of registries send no token before they are asked for one: where they see nothing without, they are asked. */
-const orAsk = <Found>({ actor }: Context, found: Found | undefined): Found | undefined => {
-  if (found === undefined && actor === null) throw unauthorized()
+const orAsk = <Found>({ actor, deployTokenId }: Context, found: Found | undefined): Found | undefined => {
+  if (found === undefined && (actor ?? deployTokenId) === null) throw unauthorized()
   return found
 }
+
+/** A token of any kind is needed. */
+export const withToken: Allows = allows({
+  says: 'a signed-in user or a deploy token',
+  refuses: unauthorized,
+  holds: ({ actor, deployTokenId }) => (actor ?? deployTokenId) !== null,
+})
 
 /** A project whose registry is called. */
 export const registryProject: typeof project = {
@@ -35,4 +42,17 @@ export const readsPackages = allows({
   holds: ({ actor, project }: Has<{ project: Project }>) =>
     project.settings['packages_enabled'] !== false &&
     canSee(actor, project.visibility, project.role, ROLES.reporter),
+})
+
+/** Published: a deploy token that may publish may delete too. */
+export const mayDelete = (
+  { actor, deployTokenId = null }: Pick<Context, 'actor'> & { readonly deployTokenId?: number | null },
+  { role }: { readonly role: number },
+): boolean => actor?.admin === true || role >= (deployTokenId === null ? ROLES.maintainer : ROLES.developer)
+
+export const deletesPackages = allows({
+  level: ROLES.maintainer,
+  says: 'at least Maintainer in the project, or a deploy token that may publish',
+  refuses: forbidden,
+  holds: (ctx: Has<{ project: Project }>) => mayDelete(ctx, ctx.project),
 })

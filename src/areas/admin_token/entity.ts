@@ -4,6 +4,7 @@ import type { Job } from '../../db/schema/ci.ts'
 import type { Token } from '../../core/people/access_tokens.ts'
 import { date, nullable, timestamp } from '../../http/params/schema.ts'
 import type { Instance } from '../../instance.ts'
+import { DeployToken } from '../../records/people/deploy_token.ts'
 import { Runner } from '../../records/pipelines/runner.ts'
 import { TriggerToken } from '../../records/pipelines/trigger_token.ts'
 
@@ -82,4 +83,4 @@ export const presentJobOfToken = (
 })
 
 /** A token: its own record, or that of its owner. */
-export const TokenAnswer = t.Union([TokenRecord, TriggerToken, Runner, JobOfToken])
+export const TokenAnswer = t.Union([TokenRecord, TriggerToken, Runner, JobOfToken, DeployToken])

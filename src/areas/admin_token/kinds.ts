@@ -1,11 +1,14 @@
 import type { Static } from 'typebox'
+import { DEPLOY_TOKEN_PREFIX } from '../../access/presented_tokens.ts'
 import { digestOf } from '../../access/tokens.ts'
 import { findJobByToken, findRunnerByDigest } from '../../ci/runners/runners.ts'
 import * as accessTokens from '../../core/people/access_tokens.ts'
+import * as deployTokens from '../../core/people/deploy_tokens.ts'
 import type { AuditEvent } from '../../core/settings/audit.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../core/settings/settings.ts'
 import type { Db } from '../../db/db.ts'
 import type { Actor, Context } from '../../http/gate.ts'
+import { presentDeployToken } from '../../records/people/deploy_token.ts'
 import { presentRunner } from '../../records/pipelines/runner.ts'
 import { presentTriggerToken } from '../../records/pipelines/trigger_token.ts'
 import { presentJobOfToken, presentToken, type TokenAnswer } from './entity.ts'
@@ -96,14 +99,33 @@ const jobToken: TokenKind = {
   },
 }
 
+/** Deploy tokens of projects and groups. */
+const deployToken: TokenKind = {
+  prefixes: () => [DEPLOY_TOKEN_PREFIX],
+  find: async ({ db, now }, text) => {
+    const token = await deployTokens.findByDigest(db, digestOf(text))
+    return (
+      token && {
+        record: presentDeployToken(token, { now }),
+        target: { type: 'DeployToken', id: token.id, details: token.name },
+        entity:
+          token.project_id === null
+            ? { type: 'Group', id: token.namespace_id ?? 0 }
+            : { type: 'Project', id: token.project_id },
+        revoke: async (tx) => void (await deployTokens.revoke(tx, token.id)),
+      }
+    )
+  },
+}
+
 /** Published kinds of which this service has none: whatever bears their prefix is not found. */
 const notIssued: TokenKind = {
-  prefixes: () => ['gldt-', 'glft-', 'gloas-', 'glagent-', 'glffct-', 'glimt-'],
+  prefixes: () => ['glft-', 'gloas-', 'glagent-', 'glffct-', 'glimt-'],
   find: async () => undefined,
 }
 
 /** Every kind that the published interface can look up. */
-const KINDS: readonly TokenKind[] = [accessToken, triggerToken, runnerToken, jobToken, notIssued]
+const KINDS: readonly TokenKind[] = [accessToken, triggerToken, runnerToken, jobToken, deployToken, notIssued]
 
 /** The kind with the longest prefix that a text begins with; undefined when no kind has one. */
 export function kindOf(token: string, settings: Settings): TokenKind | undefined {

@@ -126,7 +126,7 @@ test('the token of a job is told with its job, also when the job is over, and is
 })
 
 test('published prefixes of which there is no token are not found', async () => {
-  for (const prefix of 'glptt- glrt- glrtr- glcbt- gldt- glft- gloas- glagent- glffct- glimt-'.split(' '))
+  for (const prefix of 'glptt- glrt- glrtr- glcbt- glft- gloas- glagent- glffct- glimt-'.split(' '))
     for (const method of ['POST', 'DELETE'] as const)
       assert.deepEqual(said(await ask(method, `${prefix}0123456789abcdef`)), NOT_FOUND, prefix)
 })

@@ -1,9 +1,8 @@
 import { Type as t } from 'typebox'
 import type { Project } from '../../core/places/projects.ts'
-import { loads, type Actor, type Has } from '../../http/gate.ts'
+import { loads, type Has } from '../../http/gate.ts'
 import { notFound, type Problem } from '../../http/problems.ts'
 import * as packages from '../../packages/store.ts'
-import { ROLES } from '../../core/sight/roles.ts'
 
 export const noPackage = (): Problem => notFound('Package')
 
@@ -18,6 +17,3 @@ export const packageOf = loads({
 
 /** Statuses in which a package is shown by its id. */
 export const DISPLAYED: ReadonlySet<string> = new Set(['default', 'deprecated'])
-
-export const mayDelete = (actor: Actor | null, { role }: { readonly role: number }): boolean =>
-  actor?.admin === true || role >= ROLES.maintainer

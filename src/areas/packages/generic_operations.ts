@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { developer, signedIn } from '../../access/gates/gates.ts'
-import { CHALLENGE, readsPackages, registryProject } from '../../access/gates/package_gates.ts'
+import { developer } from '../../access/gates/gates.ts'
+import { CHALLENGE, readsPackages, registryProject, withToken } from '../../access/gates/package_gates.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
 import { Answer, operation } from '../../http/operation.ts'
 import { badParams, notFound, type Problem } from '../../http/problems.ts'
@@ -45,12 +45,13 @@ export const updateGenericPackageFile = operation({
   published: true,
   challenge: CHALLENGE,
   jobTokens: true,
+  deployTokens: true,
   params: t.Object({
     ...address,
     status: t.Optional(oneOf(['default', 'hidden'])),
     select: t.Optional(oneOf(['package_file'])),
   }),
-  gates: [signedIn, registryProject, developer],
+  gates: [withToken, registryProject, developer],
   receives: async (ctx, upload) => {
     const { package_name } = checkAddress(ctx.params)
     return receiveFile(ctx, upload, { type: 'generic', name: package_name, field: 'file' }).catch(
@@ -83,6 +84,7 @@ export const getGenericPackageFile = operation({
   published: true,
   challenge: CHALLENGE,
   jobTokens: true,
+  deployTokens: true,
   params: t.Object(address),
   gates: [registryProject, readsPackages],
   handle: async (ctx): Promise<Download> => {

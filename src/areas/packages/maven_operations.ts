@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { Type as t } from 'typebox'
-import { anyone, developer, insideGroup, signedIn } from '../../access/gates/gates.ts'
-import { CHALLENGE, readsPackages, registryGroup, registryProject } from '../../access/gates/package_gates.ts'
+import { anyone, developer, insideGroup } from '../../access/gates/gates.ts'
+import {
+  CHALLENGE,
+  readsPackages,
+  registryGroup,
+  registryProject,
+  withToken,
+} from '../../access/gates/package_gates.ts'
 import type { Project } from '../../core/places/projects.ts'
 import type { PackageFile } from '../../db/schema/packages.ts'
 import { Download, bytes } from '../../http/answers/download.ts'
@@ -55,8 +61,9 @@ export const updateMavenPackageFile = operation({
   summary: 'Publish a file of a Maven package, or compare its checksum',
   ...common,
   jobTokens: true,
+  deployTokens: true,
   params: t.Object({ path }),
-  gates: [signedIn, registryProject, developer],
+  gates: [withToken, registryProject, developer],
   receives: receiveMaven,
   handle: async (ctx) => {
     const { db, project, actor, jobId, params, received } = ctx
@@ -111,6 +118,7 @@ export const getMavenPackageFile = operation({
   summary: 'Download a file of a Maven package, or its checksum',
   ...common,
   jobTokens: true,
+  deployTokens: true,
   params: t.Object({ path }),
   gates: [registryProject, readsPackages],
   handle: (ctx) => send(ctx, (file) => findFile(ctx, file)),
@@ -123,6 +131,7 @@ export const getGroupMavenPackageFile = operation({
   path: '/groups/:id/-/packages/maven/:path',
   summary: 'Download a file of a Maven package of the projects of a group',
   ...common,
+  deployTokens: true,
   params: t.Object({ path }),
   gates: [registryGroup, insideGroup],
   handle: (ctx) => send(ctx, (file) => maven.findInGroup(ctx.db, ctx.group, readerOf(ctx), file)),

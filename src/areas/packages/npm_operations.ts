@@ -1,6 +1,13 @@
 import { Type as t } from 'typebox'
-import { developer, maintainer, project, signedIn } from '../../access/gates/gates.ts'
-import { CHALLENGE, readsPackages, registryProject } from '../../access/gates/package_gates.ts'
+import { developer, project } from '../../access/gates/gates.ts'
+import {
+  CHALLENGE,
+  deletesPackages,
+  mayDelete,
+  readsPackages,
+  registryProject,
+  withToken,
+} from '../../access/gates/package_gates.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
 import { Answer, nothing, operation } from '../../http/operation.ts'
 import { forbidden, unsupportedEncoding } from '../../http/problems.ts'
@@ -8,7 +15,6 @@ import * as npm from '../../packages/npm_store.ts'
 import * as packages from '../../packages/store.ts'
 import { Package, presentPackage } from './entity.ts'
 import * as lists from './list_store.ts'
-import { mayDelete } from './gates.ts'
 import { NpmMetadata, NpmTags, presentMetadata, presentTags } from './npm_metadata.ts'
 import {
   badName,
@@ -39,7 +45,7 @@ const tarballProject = { ...project, refuses: noProject } as typeof project
 
 const noTag = () => npmNotFound('Package tag')
 const package_name = t.String({ description: 'With its scope, whose slash may be encoded' })
-const common = { published: true, challenge: CHALLENGE, jobTokens: true } as const
+const common = { published: true, challenge: CHALLENGE, jobTokens: true, deployTokens: true } as const
 
 export const updateNpmPackage = operation({
   method: 'PUT',
@@ -47,10 +53,10 @@ export const updateNpmPackage = operation({
   summary: 'Publish a version of an npm package, or deprecate versions',
   ...common,
   params: t.Object({ package_name }),
-  gates: [signedIn, npmProject, developer],
+  gates: [withToken, npmProject, developer],
   receives: receiveNpm,
   handle: async (ctx) => {
-    const { db, config, actor, project, params, received } = ctx
+    const { db, config, project, params, received } = ctx
     const name = { project_id: project.id, name: params.package_name }
     if (received.does === 'deprecate') {
       checkDeprecates(ctx)
@@ -60,7 +66,7 @@ export const updateNpmPackage = operation({
     const id = published?.id ?? (await npm.findNewest(db, name))?.id
     const row = id === undefined ? undefined : await lists.findListed(db, project.id, id)
     if (row === undefined) throw noPackage()
-    const shown = presentPackage(row, { url: config.url, deletable: mayDelete(actor, project) })
+    const shown = presentPackage(row, { url: config.url, deletable: mayDelete(ctx, project) })
     return new Answer(200, shown, published?.headers)
   },
   returns: Package,
@@ -141,7 +147,7 @@ export const setNpmTag = operation({
   summary: 'Set a distribution tag of an npm package',
   ...common,
   params: t.Object({ package_name, tag: t.String({ maxLength: 255 }) }),
-  gates: [signedIn, npmProject, developer],
+  gates: [withToken, npmProject, developer],
   receives: async (_ctx, upload) => {
     let text = ''
     for await (const chunk of upload.bytes())
@@ -174,7 +180,7 @@ export const deleteNpmTag = operation({
   summary: 'Delete a distribution tag of an npm package',
   ...common,
   params: t.Object({ package_name, tag: t.String() }),
-  gates: [signedIn, npmProject, maintainer],
+  gates: [withToken, npmProject, deletesPackages],
   handle: async ({ db, project, params: { package_name, tag } }) => {
     const name = checkNpmName(package_name)
     if (!(await npm.removeTag(db, { project_id: project.id, name, tag }))) throw noTag()
@@ -187,7 +193,7 @@ const ENCODINGS = new Set([undefined, 'identity', 'gzip'])
 const advisories = {
   method: 'POST',
   ...common,
-  gates: [signedIn, npmProject, readsPackages],
+  gates: [withToken, npmProject, readsPackages],
   // There are no advisories here, so what is asked is not read. npm compresses it.
   receives: async () => {},
   handle: async ({ header }: { readonly header: (name: string) => string | undefined }): Promise<never[]> => {

@@ -1,3 +1,4 @@
+import { mayDelete } from '../../access/gates/package_gates.ts'
 import type { Project } from '../../core/places/projects.ts'
 import { violates } from '../../db/errors.ts'
 import type { Context } from '../../http/gate.ts'
@@ -16,7 +17,6 @@ import {
 } from './npm_body.ts'
 import { NPM_WORDS, alreadyExists, notGiven, npmInvalid, npmTooLarge } from './npm_refusals.ts'
 import { refuse, storageNotice } from './refusals.ts'
-import { mayDelete } from './gates.ts'
 
 type Publishing = Context & { readonly project: Project; readonly params: { readonly package_name: string } }
 
@@ -41,9 +41,9 @@ export const badName = () =>
 export const existsElsewhere = () => npmInvalid('Package already exists')
 
 /** As published, deprecation takes the right to delete. */
-export function checkDeprecates({ actor, project, header }: Publishing): boolean {
-  if (header('npm-command') !== 'deprecate') return false
-  if (!mayDelete(actor, project)) throw forbidden()
+export function checkDeprecates(ctx: Publishing): boolean {
+  if (ctx.header('npm-command') !== 'deprecate') return false
+  if (!mayDelete(ctx, ctx.project)) throw forbidden()
   return true
 }
 

@@ -18,7 +18,7 @@ const common = { published: true, challenge: CHALLENGE } as const
 const npmGroup = { ...registryGroup, refuses: () => npmNotFound('Group') } as typeof registryGroup
 
 type OfGroup = Context & {
-  readonly group: { readonly id: number }
+  readonly group: { readonly id: number; readonly role: number }
   readonly params: { package_name: string }
 }
 const inGroup = (ctx: OfGroup): Promise<NpmVersion[]> =>
@@ -40,6 +40,7 @@ export const getGroupNpmPackage = operation({
   path: '/groups/:id/-/packages/npm/:package_name',
   summary: 'Get the metadata of an npm package of the projects of a group',
   ...common,
+  deployTokens: true,
   params: t.Object({ package_name }),
   gates: [npmGroup, insideGroup],
   handle: async (ctx) => {
@@ -56,6 +57,7 @@ export const listGroupNpmTags = operation({
   path: '/groups/:id/-/packages/npm/-/package/:package_name/dist-tags',
   summary: 'List the tags of an npm package of the projects of a group',
   ...common,
+  deployTokens: true,
   params: t.Object({ package_name }),
   gates: [npmGroup, insideGroup],
   handle: async (ctx) => {

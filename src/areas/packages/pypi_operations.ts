@@ -1,6 +1,12 @@
 import { Type as t } from 'typebox'
-import { developer, insideGroup, signedIn } from '../../access/gates/gates.ts'
-import { CHALLENGE, readsPackages, registryGroup, registryProject } from '../../access/gates/package_gates.ts'
+import { developer, insideGroup } from '../../access/gates/gates.ts'
+import {
+  CHALLENGE,
+  readsPackages,
+  registryGroup,
+  registryProject,
+  withToken,
+} from '../../access/gates/package_gates.ts'
 import { bytes, type Download } from '../../http/answers/download.ts'
 import type { Context } from '../../http/gate.ts'
 import { Answer, operation } from '../../http/operation.ts'
@@ -24,7 +30,8 @@ export const createPypiPackageFile = operation({
   summary: 'Publish a file of a PyPI package',
   ...common,
   jobTokens: true,
-  gates: [signedIn, registryProject, developer],
+  deployTokens: true,
+  gates: [withToken, registryProject, developer],
   receives: receivePypi,
   handle: async (ctx) => {
     const added = await publishPypi(ctx, ctx.received)
@@ -43,7 +50,7 @@ const atProject = ({ config, project }: Context & { readonly project: { readonly
   registry: { project_id: project.id },
   address: `${config.url}/api/v4/projects/${project.id}/packages/pypi`,
 })
-const atGroup = (ctx: Context & { readonly group: { readonly id: number } }): Place => ({
+const atGroup = (ctx: Context & { readonly group: { readonly id: number; readonly role: number } }): Place => ({
   registry: { group_id: ctx.group.id, ...readerOf(ctx) },
   address: `${ctx.config.url}/api/v4/groups/${ctx.group.id}/-/packages/pypi`,
 })
@@ -75,6 +82,7 @@ export const listPypiPackages = operation({
   summary: 'List the PyPI packages of a project in the form of the simple index',
   ...common,
   jobTokens: true,
+  deployTokens: true,
   gates: [registryProject, readsPackages],
   handle: (ctx) => sendIndex(ctx, ctx.project.name, atProject(ctx)),
   returns: bytes(),
@@ -86,6 +94,7 @@ export const getPypiPackage = operation({
   summary: 'List the files of a PyPI package in the form of the simple index',
   ...common,
   jobTokens: true,
+  deployTokens: true,
   params: t.Object({ package_name }),
   gates: [registryProject, readsPackages],
   handle: (ctx) => sendFiles(ctx, ctx.params.package_name, atProject(ctx)),
@@ -99,6 +108,7 @@ export const getPypiPackageFile = operation({
   summary: 'Download a file of a PyPI package',
   ...common,
   jobTokens: true,
+  deployTokens: true,
   params: fileOf,
   gates: [registryProject, readsPackages],
   handle: (ctx) => sendFile(ctx, atProject(ctx)),
@@ -111,6 +121,7 @@ export const listGroupPypiPackages = operation({
   path: '/groups/:id/-/packages/pypi/simple',
   summary: 'List the PyPI packages of the projects of a group in the form of the simple index',
   ...common,
+  deployTokens: true,
   gates: [registryGroup, insideGroup],
   handle: (ctx) => sendIndex(ctx, ctx.group.name, atGroup(ctx)),
   returns: bytes(),
@@ -121,6 +132,7 @@ export const getGroupPypiPackage = operation({
   path: '/groups/:id/-/packages/pypi/simple/:package_name',
   summary: 'List the files of a PyPI package of the projects of a group',
   ...common,
+  deployTokens: true,
   params: t.Object({ package_name }),
   gates: [registryGroup, insideGroup],
   handle: (ctx) => sendFiles(ctx, ctx.params.package_name, atGroup(ctx)),
@@ -133,6 +145,7 @@ export const getGroupPypiPackageFile = operation({
   path: '/groups/:id/-/packages/pypi/files/:sha256/:file_name',
   summary: 'Download a file of a PyPI package of the projects of a group',
   ...common,
+  deployTokens: true,
   params: fileOf,
   gates: [registryGroup, insideGroup],
   handle: (ctx) => sendFile(ctx, atGroup(ctx)),

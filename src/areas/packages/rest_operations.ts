@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { group, insideGroup, maintainer, project } from '../../access/gates/gates.ts'
-import { readsPackages } from '../../access/gates/package_gates.ts'
+import { mayDelete, readsPackages } from '../../access/gates/package_gates.ts'
 import type { Project } from '../../core/places/projects.ts'
 import { openTo } from '../../core/sight/roles.ts'
 import type { Package as PackageRow } from '../../db/schema/packages.ts'
@@ -16,7 +16,7 @@ import { isProtected } from '../../packages/protection.ts'
 import * as packages from '../../packages/store.ts'
 import { Package, PackageFile, presentFile, presentPackage, presentVersion } from './entity.ts'
 import * as lists from './list_store.ts'
-import { DISPLAYED, mayDelete, noPackage, packageOf } from './gates.ts'
+import { DISPLAYED, noPackage, packageOf } from './gates.ts'
 import { serveFile } from './serving.ts'
 
 const STATUSES = ['default', 'hidden', 'processing', 'error', 'pending_destruction', 'deprecated'] as const
@@ -70,7 +70,7 @@ export const listProjectPackages = operation({
     const { order_by = 'created_at', sort = 'asc', include_versionless = false } = params
     const values = { ...valuesOf(params, page), project_id: project.id }
     const found = await lists.listOfProject(db, { order_by, sort, include_versionless }, values)
-    const shown = { url: config.url, deletable: mayDelete(actor, project) }
+    const shown = { url: config.url, deletable: mayDelete({ actor }, project) }
     return { ...found, items: found.items.map((row) => presentPackage(row, shown)) }
   },
   returns: pageOf(Package),
@@ -102,7 +102,7 @@ export const listGroupPackages = operation({
       ...caller,
       group_id: group.id,
     })
-    const shown = { url: config.url, deletable: mayDelete(actor, group) }
+    const shown = { url: config.url, deletable: mayDelete({ actor }, group) }
     return {
       ...found,
       items: found.items.map((row) =>
@@ -126,7 +126,7 @@ export const getProjectPackage = operation({
   handle: async ({ db, config, actor, project, pack }) => {
     const row = DISPLAYED.has(pack.status) ? await lists.findListed(db, project.id, pack.id) : undefined
     if (row === undefined) throw noPackage()
-    const shown = { url: config.url, deletable: mayDelete(actor, project) }
+    const shown = { url: config.url, deletable: mayDelete({ actor }, project) }
     const versions = await lists.listVersions(db, row)
     return { ...presentPackage(row, shown), versions: versions.map(presentVersion) }
   },

@@ -83,3 +83,16 @@ export interface MemberPromotionTable {
   requested_by_id: number | null
   created_at: Time
 }
+
+export interface DeployTokenTable {
+  id: Id
+  project_id: number | null
+  namespace_id: number | null
+  name: string
+  username: string
+  digest: Buffer
+  scopes: string[]
+  expires_at: Date | null
+  revoked: Generated<boolean>
+  created_at: Time
+}

@@ -38,6 +38,7 @@ export interface Database extends PackageTables, DeliveryTables {
   project_group_links: ProjectGroupLinkTable
   grants: GrantView
   personal_access_tokens: PersonalAccessTokenTable
+  deploy_tokens: people.DeployTokenTable
   settings: SettingTable
   features: FeatureTable
   labels: label.LabelTable

@@ -27,16 +27,18 @@ export function compileAttempt(
     if (key === undefined || op.method === 'GET') return undefined
     if (typeof key !== 'string' || !KEY.test(key)) throw badKey()
     const [address = ''] = request.url.split('?', 1)
-    const { actor, owner, jobId } = visitor
+    const { actor, owner, jobId, deployTokenId } = visitor
     const fingerprint = await fingerprintOf(visit, address, String(actor?.id))
     // Callers without a user, such as those with a trigger token, have a key for each request: its parameters identify them.
     const user = owner ?? actor
     const caller =
       jobId !== undefined
         ? `job ${jobId}`
-        : user
-          ? `user ${user.id}`
-          : `request ${fingerprint.toString('hex')}`
+        : deployTokenId !== undefined
+          ? `deploy token ${deployTokenId}`
+          : user
+            ? `user ${user.id}`
+            : `request ${fingerprint.toString('hex')}`
     return new Attempt({ instance, op, id: { caller, key }, fingerprint, render })
   }
 }

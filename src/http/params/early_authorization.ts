@@ -27,6 +27,7 @@ export function compileVisit(op: NamedOperation): (request: FastifyRequest) => A
     scopes: op.scopes ?? [],
     basic: op.challenge !== undefined,
     jobTokens: op.jobTokens === true,
+    deployTokens: op.deployTokens === true,
     ownToken: op.ownToken === true,
   }
   return ({ params, query: asked, body, method, headers, ip }) => {
@@ -52,7 +53,7 @@ export function compileEarlyAuthorization(
     let visitor: Visitor | undefined
     try {
       visitor = await signIn(visit)
-      if (visitor.actor === null) throw unauthorized()
+      if (visitor.actor === null && visitor.deployTokenId === undefined) throw unauthorized()
       await walk(first, contextOf(instance, visitor, visit), path)
     } catch (refusal) {
       if (refusal instanceof Problem)
