@@ -29,7 +29,8 @@ export function createSignIn(instance: Entrance): (visit: Visit) => Promise<Visi
     if (visit.ownToken) return read(undefined, visit.preload, () => {})
     const ofJob = visit.jobTokens ? jobTokenOf(headers, sent, basic) : undefined
     if (ofJob !== undefined) return enterJob(instance.db, ofJob, visit)
-    const deploy = visit.deployTokens && sent['private_token'] === undefined ? deployTokenOf(headers) : undefined
+    const deploy =
+      visit.deployTokens && sent['private_token'] === undefined ? deployTokenOf(headers) : undefined
     if (deploy !== undefined) return enterDeployToken(instance.db, deploy, visit)
     const token = tokenOf(visit.headers, visit.sent)
     const password = token === undefined && visit.basic ? passwordOf(visit.headers) : undefined

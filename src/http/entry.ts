@@ -22,9 +22,8 @@ export interface Visit {
   readonly scopes?: readonly string[]
   /** Whether a token may come as the password of HTTP Basic. */
   readonly basic?: boolean
-  /** Whether it may be the token of a running job. */
+  /** Whether it may be the token of a running job, or a deploy token. */
   readonly jobTokens?: boolean
-  /** Whether it may be a deploy token. */
   readonly deployTokens?: boolean
   /** Whether a parameter is the credential, so that no other token is read. */
   readonly ownToken?: boolean
@@ -34,9 +33,8 @@ export interface Visitor {
   readonly tokenId: number | null
   /** The owner of the token, where it is not the actor. */
   readonly owner?: Actor
-  /** The running job whose token it is. */
+  /** The running job whose token it is, or the id of the deploy token. */
   readonly jobId?: number
-  /** The id of the deploy token that was presented. */
   readonly deployTokenId?: number
   readonly preloaded: unknown
 }
@@ -52,10 +50,6 @@ export function compilePreload(op: NamedOperation): (path: PathParams) => Visit[
 /** The context of gates and handlers, as the kernel builds it. */
 export type AnyContext = Context & Record<string, unknown>
 
-const inTransaction: Transact = (ctx, work) => ctx.db.transaction((db) => work({ ...ctx, db }))
-
-const NO_BYTES = Buffer.alloc(0)
-
 export const contextOf = (instance: Instance, visitor: Visitor, { method, headers }: Visit): AnyContext =>
   Object.assign(Object.create(null) as object, instance, {
     actor: visitor.actor,
@@ -65,10 +59,10 @@ export const contextOf = (instance: Instance, visitor: Visitor, { method, header
     preloaded: visitor.preloaded,
     now: new Date(),
     method,
-    bytes: NO_BYTES,
+    bytes: Buffer.alloc(0),
     header: (name: string) => [headers[name]].flat()[0],
     stillMatches: async () => {},
-    transact: inTransaction,
+    transact: ((ctx, work) => ctx.db.transaction((db) => work({ ...ctx, db }))) satisfies Transact,
   }) as AnyContext
 
 type Entry = (ctx: AnyContext, sent: Tree, path: PathParams) => Promise<void>

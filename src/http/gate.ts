@@ -16,9 +16,8 @@ export interface Context extends Instance {
   readonly actor: Actor | null
   /** The id of the token that was presented; null without one. */
   readonly tokenId: number | null
-  /** The running job whose token was presented; null for any other token. */
+  /** The running job whose token was presented, or the deploy token, which acts for no user; null for any other token. */
   readonly jobId: number | null
-  /** The id of the deploy token that was presented, which acts for no user; null for any other token. */
   readonly deployTokenId: number | null
   readonly now: Date
   /** As sent; a GET answers HEAD too. */

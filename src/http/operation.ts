@@ -97,9 +97,8 @@ export interface Operation<
   readonly moves?: 'refs' | 'upstream' | 'rows'
   /** Scopes of a token that open it, beside `api`, and `read_api` where it only reads. */
   readonly scopes?: readonly string[]
-  /** Set where the token of a running job opens it, in the name of the job's user. */
+  /** Set where the token of a running job opens it, as the job's user, or a deploy token, without a user. */
   readonly jobTokens?: true
-  /** Set where deploy tokens open it: no user calls then. */
   readonly deployTokens?: true
   /** Set where a parameter is the credential: runners repeat it as `PRIVATE-TOKEN`, so tokens of users are ignored. */
   readonly ownToken?: true

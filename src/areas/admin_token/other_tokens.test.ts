@@ -125,8 +125,29 @@ test('the token of a job is told with its job, also when the job is over, and is
   ])
 })
 
+test('a deploy token is told with its record, and revoked: its record stays', async () => {
+  const owner = await world().make.memberOf('maintainer', { project })
+  const made = await world().call('POST', `/projects/${project.id}/deploy_tokens`, {
+    as: owner,
+    body: { name: 'ci', scopes: ['read_repository'] },
+  })
+  const { token, ...record } = made.body as { id: number; token: string }
+  assert.deepEqual(said(await ask('POST', token)), [200, record])
+  assert.equal((await ask('DELETE', token)).status, 204)
+  assert.deepEqual(said(await ask('POST', token)), [200, { ...record, revoked: true }])
+  assert.deepEqual(
+    await auditOf('DeployToken', record.id),
+    ['introspected', 'revoked', 'introspected'].map((act) => [
+      `admin_token_${act}`,
+      'Project',
+      project.id,
+      'ci',
+    ]),
+  )
+})
+
 test('published prefixes of which there is no token are not found', async () => {
-  for (const prefix of 'glptt- glrt- glrtr- glcbt- glft- gloas- glagent- glffct- glimt-'.split(' '))
+  for (const prefix of 'glptt- glrt- glrtr- glcbt- gldt- glft- gloas- glagent- glffct- glimt-'.split(' '))
     for (const method of ['POST', 'DELETE'] as const)
       assert.deepEqual(said(await ask(method, `${prefix}0123456789abcdef`)), NOT_FOUND, prefix)
 })

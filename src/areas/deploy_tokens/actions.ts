@@ -12,7 +12,7 @@ import { DeployToken, presentDeployToken } from '../../records/people/deploy_tok
 
 // Shared by the deploy tokens of groups and projects.
 
-/** What a deploy token may be for; registries of containers and virtual ones are not served. */
+/** Scopes of deploy tokens, as published. Registries of containers and virtual ones are not served. */
 const SCOPES = [
   'read_repository',
   'read_registry',

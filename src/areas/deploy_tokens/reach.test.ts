@@ -35,16 +35,16 @@ const basic = ({ token, username }: Token, name = username): Headers => ({
 })
 const file = ({ id }: { id: number }): string => `/projects/${id}/packages/generic/tool/1.0/tool.bin`
 const put = (where: Project, headers: Headers, path = file(where)): Promise<Answered> =>
-  world().call('PUT', path, { body: 'x', headers: { 'content-type': 'application/octet-stream', ...headers } })
+  world().call('PUT', path, {
+    body: 'x',
+    headers: { 'content-type': 'application/octet-stream', ...headers },
+  })
 const get = (path: string, headers: Headers): Promise<Answered> => world().call('GET', path, { headers })
 const statuses = async (asked: readonly Promise<Answered>[]): Promise<number[]> =>
   (await Promise.all(asked)).map(({ status }) => status)
 
 test('a write token publishes and reads by header, bearer and password; a read token only reads', async () => {
-  const [writing, reading] = [
-    await issue(['write_package_registry']),
-    await issue(['read_package_registry']),
-  ]
+  const [writing, reading] = [await issue(['write_package_registry']), await issue(['read_package_registry'])]
   for (const form of [header, bearer, basic]) {
     assert.equal((await put(project, form(writing))).status, 201)
     assert.equal((await get(file(project), form(writing))).text, 'x')
@@ -52,8 +52,13 @@ test('a write token publishes and reads by header, bearer and password; a read t
     assert.equal((await put(project, form(reading))).status, 403)
   }
   const other = await issue(['read_repository'])
-  assert.deepEqual(await statuses([get(file(project), header(other)), put(project, header(other))]), [403, 403])
-  const packages = await rowsOf(world(), 'select creator_id from packages where project_id = $1', [project.id])
+  assert.deepEqual(
+    await statuses([get(file(project), header(other)), put(project, header(other))]),
+    [403, 403],
+  )
+  const packages = await rowsOf(world(), 'select creator_id from packages where project_id = $1', [
+    project.id,
+  ])
   assert.deepEqual(packages, [{ creator_id: null }])
 })
 
@@ -120,6 +125,9 @@ test('a rule refuses every deploy token, and an archived project takes no packag
   const refused = await put(project, header(token), guarded)
   assert.deepEqual([refused.status, refused.body], [403, { message: '403 Forbidden - Package protected.' }])
   await make.sql(`update projects set archived = true where id = ${project.id}`)
-  assert.deepEqual(await statuses([put(project, header(token)), get(file(project), header(token))]), [403, 200])
+  assert.deepEqual(
+    await statuses([put(project, header(token)), get(file(project), header(token))]),
+    [403, 200],
+  )
   await make.sql(`update projects set archived = false where id = ${project.id}`)
 })

@@ -151,6 +151,23 @@ test('a tarball of exactly the limit is refused, and one byte less is taken', as
   await world().make.sql(`update plan_limits set limits = '{}'`)
 })
 
+test('escapes in the base64 of a tarball do not count for its size', async () => {
+  const [name, version] = ['escaped', '1.0.0']
+  // Its base64 is all slashes, and longer than what is kept in memory.
+  const tarball = Buffer.alloc(60_000, 0xff)
+  const body = JSON.stringify(npmDocument({ name, version, tarball })).replaceAll('/', String.raw`\/`)
+  const headers = { 'content-type': 'application/json' }
+  const send = (): Promise<Answered> =>
+    world().call('PUT', `${base}/${name}`, { as: developer, body, headers })
+  const limit = (bytes: number): Promise<void> =>
+    world().make.sql(`update plan_limits set limits = '{"npm_max_file_size": ${bytes}}'`)
+  await limit(tarball.length)
+  assert.equal((await send()).status, 400)
+  await limit(tarball.length + 1)
+  assert.equal((await send()).status, 200)
+  await world().make.sql(`update plan_limits set limits = '{}'`)
+})
+
 test('a large tarball goes through the disk and comes back as it was', async () => {
   const [name, version] = ['large', '1.0.0']
   const files = { 'noise.txt': Array.from({ length: 200_000 }, (_, i) => Math.sin(i)).join() }

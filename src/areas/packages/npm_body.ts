@@ -14,8 +14,9 @@ import {
 } from '../../packages/npm_manifest.ts'
 import { storable } from '../../packages/metadata_text.ts'
 import { readPackageJson } from '../../packages/npm_tarball.ts'
-import { npmInvalid, npmRefused, npmTooLarge } from './npm_refusals.ts'
+import { npmInvalid, npmRefused } from './npm_refusals.ts'
 
+const [BACKSLASH, PADDING] = [0x5c, 0x3d]
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** A version as `npm publish` sends it. */
@@ -47,8 +48,16 @@ export function sentVersion(document: Tree, name: string): Sent {
   return { version, tag, manifest: treeIn(versions, version), data }
 }
 
-/** The bytes that base64 stands for, at most, without decoding it. */
-export const decodedBytes = (data: string | LongText): number => Math.ceil((data.length * 3) / 4) - 2
+const chunksOf = (data: string | LongText): AsyncIterable<Uint8Array> | Iterable<Uint8Array> =>
+  data instanceof LongText ? data.chunks() : [Buffer.from(data)]
+
+/** The bytes that base64 in JSON stands for, without decoding it: escapes and padding stand for none. */
+export async function decodedBytes(data: string | LongText): Promise<number> {
+  let characters = 0
+  for await (const chunk of chunksOf(data))
+    for (const byte of chunk) if (byte !== BACKSLASH && byte !== PADDING) characters += 1
+  return Math.floor((characters * 3) / 4)
+}
 
 const manifestTooLarge = () =>
   npmInvalid('Package json structure is too large. Maximum size is 20000 characters')
@@ -88,7 +97,6 @@ export async function storeTarball(
   { version, manifest, data }: Sent,
   limit: number,
 ): Promise<StoredTarball> {
-  if (decodedBytes(data) > limit) throw npmTooLarge(limit)
   const sha512 = createHash('sha512')
   const blob = await blobs.write(hashed(decoded(data), sha512), { limit })
   const dist: Dist = { shasum: blob.sha1, integrity: `sha512-${sha512.digest('base64')}` }
@@ -110,7 +118,7 @@ async function* hashed(
 /** Decodes base64 as it stands in JSON, where a slash may be escaped. Throws for anything else. */
 async function* decoded(data: string | LongText): AsyncGenerator<Uint8Array> {
   let rest = ''
-  for await (const chunk of data instanceof LongText ? data.chunks() : [Buffer.from(data)]) {
+  for await (const chunk of chunksOf(data)) {
     const text = rest + Buffer.from(chunk).toString('latin1')
     const isCut = text.endsWith('\\')
     const plain = (isCut ? text.slice(0, -1) : text).replaceAll(String.raw`\/`, '/')

@@ -68,7 +68,7 @@ export async function receiveNpm(ctx: Publishing, upload: Upload): Promise<NpmSe
   const { version, tag } = sent
   if (await npm.exists(db, { project_id: project.id, name, version })) throw alreadyExists()
   await checkProtection(db, { project, actor, type: 'npm', name }).catch(refuse(NPM_WORDS))
-  if (decodedBytes(sent.data) > limit) throw npmTooLarge(limit)
+  if ((await decodedBytes(sent.data)) > limit) throw npmTooLarge(limit)
   if (document['name'] !== name) throw badName()
   checkVersion(sent)
   const stored = await storeTarball(ctx, name, sent, limit).catch(refuse(NPM_WORDS))

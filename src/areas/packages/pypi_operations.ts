@@ -50,7 +50,9 @@ const atProject = ({ config, project }: Context & { readonly project: { readonly
   registry: { project_id: project.id },
   address: `${config.url}/api/v4/projects/${project.id}/packages/pypi`,
 })
-const atGroup = (ctx: Context & { readonly group: { readonly id: number; readonly role: number } }): Place => ({
+const atGroup = (
+  ctx: Context & { readonly group: { readonly id: number; readonly role: number } },
+): Place => ({
   registry: { group_id: ctx.group.id, ...readerOf(ctx) },
   address: `${ctx.config.url}/api/v4/groups/${ctx.group.id}/-/packages/pypi`,
 })

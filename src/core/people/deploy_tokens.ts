@@ -46,8 +46,11 @@ const ofParent = statements<Pick<TokenParent, 'kind'>, Key, DeployTokenRow>(
   (p, { kind }) => sql`
     select ${COLUMNS} from deploy_tokens where ${parentColumn[kind]} = ${p.parent_id} and id = ${p.id}`,
 )
-export const find = (db: Db, { kind, id }: TokenParent, tokenId: number): Promise<DeployTokenRow | undefined> =>
-  db.one(ofParent({ kind }), { id: tokenId, parent_id: id })
+export const find = (
+  db: Db,
+  { kind, id }: TokenParent,
+  tokenId: number,
+): Promise<DeployTokenRow | undefined> => db.one(ofParent({ kind }), { id: tokenId, parent_id: id })
 
 const byDigest = statement(
   (p: Slots<{ digest: Buffer }>) =>
