@@ -9,6 +9,8 @@ import { rowOf, rowsOf } from '../../test/support/rows.ts'
 import { sharedWorld } from '../../test/support/stand.ts'
 import type { Answered } from '../../test/support/world.ts'
 import { keepArtifact } from '../ci/jobs/artifacts.ts'
+import { deletePipeline } from '../ci/pipeline_actions.ts'
+import { inTurn } from '../ci/turn.ts'
 import { repositoryPath } from '../core/places/projects.ts'
 import type { Project } from '../db/schema/tables.ts'
 import type { Pipeline } from '../db/schema/repositories.ts'
@@ -85,6 +87,23 @@ test('a job that is over takes neither log nor artifacts, not even those whose u
   const late = { job_id: job.id, project_id: project.id, file_type: 'archive', file_format: 'zip' }
   const file = { ...late, filename: 'a.zip', size: 5, sha256: 'a'.repeat(64), expires_in: null, dotenv: null }
   assert.equal(await keepArtifact(world().opened.client, file), false)
+})
+
+test('a job whose pipeline was deleted takes nothing more, and its token opens nothing', async () => {
+  const job = await take(project)
+  const { pipeline_id } = await rowOf<{ pipeline_id: number }>(
+    world(),
+    'select pipeline_id from ci_jobs where id = $1',
+    [job.id],
+  )
+  await world().opened.client.transaction((tx) =>
+    inTurn(tx, project.id, (turn) => deletePipeline(turn, pipeline_id)),
+  )
+  const answers = [await trace(job, '0-1', 'ab'), await upload(job, job.token), await finish(job)]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [403, 403, 403],
+  )
 })
 
 test('ranges that lie move nothing', async () => {

@@ -427,3 +427,22 @@ test('a thousand jobs are planned in turns of the event loop', async () => {
   assert.ok('plan' in outcome && outcome.plan.jobs.length === 1_000)
   assert.ok(turns > 5, String(turns))
 })
+
+test('rules by changed and present paths hold among 10,000 files, and by default beyond 50,000 comparisons', async () => {
+  const paths = Array.from({ length: 10_000 }, (_, at) => `src/${at % 100}/file-${at}.ts`)
+  const files = Object.fromEntries(paths.map((path) => [path, '']))
+  const many = Array.from({ length: 6 }, (_, at) => `none-${at}/**/*.md`)
+  const planned = await plan(
+    `
+    changed: {script: a, rules: [{changes: ["src/99/*9999.ts"]}]}
+    unchanged: {script: a, rules: [{changes: ["lib/**/*.ts"]}]}
+    present: {script: a, rules: [{exists: ["src/*/file-9999.ts"]}]}
+    absent: {script: a, rules: [{exists: ["**/*.md"]}]}
+    beyond: {script: a, rules: [{exists: ${JSON.stringify(many)}}]}`,
+    { files, changed: paths },
+  )
+  assert.deepEqual(
+    planned.jobs.map(({ name }) => name),
+    ['changed', 'present', 'beyond'],
+  )
+})
