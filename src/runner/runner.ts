@@ -32,7 +32,9 @@ export async function runRunner(options: RunnerOptions): Promise<void> {
   let pause = INTERVAL
   for (let taken = 0; taken < jobs && !stop.aborted;) {
     if (running.size >= concurrency) {
-      await Promise.race([...running.values(), aborted(stop)])
+      const waiting = new AbortController()
+      await Promise.race([...running.values(), aborted(stop, waiting.signal)])
+      waiting.abort()
       continue
     }
     const before = Date.now()
@@ -66,8 +68,9 @@ export async function runRunner(options: RunnerOptions): Promise<void> {
   await Promise.all(running.values())
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+/** Resolves when `signal` aborts; the listener goes when `waiting` ends. */
+const aborted = (signal: AbortSignal, waiting: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: waiting })
   })
