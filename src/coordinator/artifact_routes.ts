@@ -12,7 +12,7 @@ import { readDuration } from '../ci/config/duration.ts'
 import { findJob } from '../ci/jobs/store.ts'
 import { findJobByToken, renewLease } from '../ci/runners/runners.ts'
 import { parseForm } from '../http/params/forms.ts'
-import { badBody, badParams, forbidden, notFound, tooLarge } from '../http/problems.ts'
+import { badBody, badParams, forbidden, notFound, tooLarge, Problem } from '../http/problems.ts'
 import { answerJson, enterJob, notRunning, type Around, type Sent } from './access.ts'
 import { nameDeployment, readVariables } from './dotenv_reports.ts'
 
@@ -84,8 +84,13 @@ export async function uploadArtifact(
 /** Throws 413 where the plan of the project's root namespace has no room for so many bytes. */
 async function checkStorage(db: Db, { project_id, user_id }: Job, bytes: number): Promise<void> {
   const project = await findProjectAs(db, project_id, user_id)
-  if (project !== undefined && (await storageMet(db, project, bytes))?.refuses)
-    throw tooLarge('413 Request Entity Too Large')
+  const met = project && (await storageMet(db, project, bytes))
+  if (met?.refuses)
+    throw new Problem(
+      413,
+      { message: '413 Request Entity Too Large' },
+      { 'x-plan-limit': `${met.limit}=${met.mebibytes}` },
+    )
 }
 
 type Stored = { readonly sha256: string; readonly size: number }

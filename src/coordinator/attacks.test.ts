@@ -177,7 +177,8 @@ test('the storage of a plan holds artifacts and logs, and takes no more than it 
     [other.id, 1024 * 1024],
   )
   await limit(1)
-  assert.equal((await upload(job, job.token)).status, 413)
+  const refused = await upload(job, job.token)
+  assert.deepEqual([refused.status, refused.headers['x-plan-limit']], [413, 'storage_size_limit=1'])
   await limit(15_000)
   await rowsOf(
     world(),
