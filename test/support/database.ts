@@ -19,7 +19,11 @@ export interface TestServer {
 export async function startTestServer(): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-test-'))
   const binDir = process.env['PG_BIN_DIR']
-  const embedded = await startEmbedded({ dataDir, ...(binDir !== undefined && { binDir }) })
+  const embedded = await startEmbedded({
+    dataDir,
+    connections: 200,
+    ...(binDir !== undefined && { binDir }),
+  })
   const admin = createClient(embedded.connection)
   // Plans are the same in each run: they hang on nothing that comes by when it likes. Once it had passed over a table that
   // was empty, its triggers read all of it for each of thousands of rows.

@@ -25,6 +25,8 @@ export interface Setting {
   readonly account: Account
   readonly binaries: Binaries
   readonly serverLog: ServerLog
+  /** The most connections at a time. */
+  readonly connections: number
   readonly log: (line: string) => void
 }
 

@@ -37,7 +37,7 @@ const immediateShutdownLimit = 5_000
  */
 const crashRecovery = process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}
 
-function serverCommand({ account, binaries }: Setting, cluster: string): Command {
+function serverCommand({ account, binaries, connections }: Setting, cluster: string): Command {
   const settings = {
     listen_addresses: '',
     port: String(port),
@@ -48,7 +48,7 @@ function serverCommand({ account, binaries }: Setting, cluster: string): Command
     full_page_writes: 'on',
     synchronous_commit: 'on',
     shared_buffers: '128MB',
-    max_connections: '50',
+    max_connections: String(connections),
     max_wal_size: '512MB',
     jit: 'off',
     // Hot pages are cached: the planner must not overestimate index scans.
@@ -122,6 +122,14 @@ async function startServer(setting: Setting): Promise<Supervised> {
   return server
 }
 
+interface Options {
+  readonly dataDir: string
+  readonly binDir?: string
+  /** The most connections at a time, 50 unless told. */
+  readonly connections?: number
+  readonly log?: (line: string) => void
+}
+
 /** Opened parts, closed in reverse when the start fails or the server has gone. */
 type Closers = (() => void)[]
 
@@ -129,10 +137,7 @@ function closeAll(closers: Closers): void {
   for (const close of closers.splice(0).toReversed()) close()
 }
 
-async function open(
-  options: { dataDir: string; binDir?: string; log?: (line: string) => void },
-  closers: Closers,
-) {
+async function open(options: Options, closers: Closers) {
   const dataDir = resolve(options.dataDir)
   const cluster = join(dataDir, 'postgres')
   closers.push(await lockDataDir(dataDir))
@@ -141,7 +146,8 @@ async function open(
   const binaries = await findBinaries(dataDir, account, options.binDir)
   const serverLog = openLog(join(dataDir, 'postgres.log'))
   closers.push(() => serverLog.close())
-  const setting: Setting = { dataDir, cluster, account, binaries, serverLog, log }
+  const { connections = 50 } = options
+  const setting: Setting = { dataDir, cluster, account, binaries, serverLog, connections, log }
   await stopSurvivors(cluster, log)
   await prepareCluster(setting)
   disarmLockFiles(cluster)
@@ -155,11 +161,7 @@ async function open(
  * and resolves when it takes connections. It dies with this process, however that dies. Throws, with what to
  * change, when it cannot run here or another Guildhall has the data directory.
  */
-export async function startEmbedded(options: {
-  dataDir: string
-  binDir?: string
-  log?: (line: string) => void
-}): Promise<Embedded> {
+export async function startEmbedded(options: Options): Promise<Embedded> {
   const closers: Closers = []
   try {
     const { server, host, version } = await open(options, closers)
