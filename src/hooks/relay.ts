@@ -16,7 +16,7 @@ const BATCH = 500
 const ROUND = 250
 
 const waiting = statement(
-  () => sql<{ any: boolean }>`select exists (select from events where seq is null) as any`,
+  () => sql<{ found: boolean }>`select exists (select from events where seq is null) as found`,
 )
 const lock = statement(() => sql<{ held: boolean }>`select pg_try_advisory_xact_lock(7163022) as held`)
 // A transaction writes a record's event while it holds the record, so ids of one record are in the order of commits.
@@ -57,7 +57,7 @@ const give = statement(
 )
 /** Numbers one batch of events and gives it to webhooks; how many there were. 0 too where another process does so now. */
 export async function relayBatch(db: Db): Promise<number> {
-  if ((await db.one(waiting, {}))?.any !== true) return 0
+  if ((await db.one(waiting, {}))?.found !== true) return 0
   return db.transaction(async (tx) => {
     if ((await tx.one(lock, {}))?.held !== true) return 0
     const ids = (await tx.rows(number, {})).map(({ id }) => id)
